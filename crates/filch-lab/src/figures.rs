@@ -121,7 +121,7 @@ pub(crate) mod tests {
     }
 
     #[test]
-    fn a_note_is_written_only_where_there_is_one() {
+    fn a_row_without_a_note_has_no_note_field() {
         let machine = machine();
         let mut noted = series("asymmetric", &[1.0]);
         noted.note = Some("membarrier".to_owned());

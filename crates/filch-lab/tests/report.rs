@@ -74,7 +74,7 @@ mod interrupted {
         let mut line = String::new();
         while !line.starts_with(line_begins) {
             line.clear();
-            assert_ne!(said.read_line(&mut line).unwrap(), 0, "it ended by itself");
+            assert_ne!(said.read_line(&mut line).unwrap(), 0, "the program ended by itself");
         }
         (child, said)
     }

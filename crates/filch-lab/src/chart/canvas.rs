@@ -224,5 +224,5 @@ impl Legend {
 
 /// Converts an error of the backend. Drawing to a string fails only if the drawing is invalid.
 fn drawing_error(error: impl std::fmt::Display) -> anyhow::Error {
-    anyhow!("the chart could not be drawn: {error}")
+    anyhow!("cannot draw the chart: {error}")
 }

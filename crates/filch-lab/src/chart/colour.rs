@@ -192,7 +192,7 @@ mod tests {
     }
 
     #[test]
-    fn stand_ins_become_colours_and_notes_titles() {
+    fn placeholders_become_colours_and_notes_become_titles() {
         let svg = "<rect fill=\"#FE0086\" stroke=\"none\"/>\n<text fill=\"#FE0001\">\n#FE0001\n</text>\n";
         let notes = ["a < b".to_owned()];
         assert_eq!(

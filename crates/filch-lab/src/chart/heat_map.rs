@@ -18,7 +18,7 @@ const LEFT: i32 = 70;
 const TOP: i32 = 34;
 const FOOT: i32 = 54;
 
-const LEGEND: [&str; 4] = ["every run right", "up to 1 in 1,000 wrong", "up to 1 in 10 wrong", "more"];
+const LEGEND: [&str; 4] = ["all runs correct", "up to 1 in 1,000 incorrect", "up to 1 in 10 incorrect", "more"];
 
 /// Returns the style of a cell, by the share of incorrect runs.
 ///
@@ -100,9 +100,9 @@ impl Drawing for HeatMap {
         for (&(column, row), &share) in cells {
             let at = (x.at(f64::from(column)), y.at(f64::from(row)));
             let note = if share > 0.0 {
-                format!("{column}, {row}: {} wrong", percent(share))
+                format!("{column}, {row}: {} incorrect", percent(share))
             } else {
-                format!("{column}, {row}: every run right")
+                format!("{column}, {row}: all runs correct")
             };
             cell(canvas, at, (half_x, half_y), share, Some(note))?;
         }

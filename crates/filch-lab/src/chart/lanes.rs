@@ -14,7 +14,7 @@ const FOOT: i32 = 50;
 /// The width of the share at the end of a lane.
 const SHARE: i32 = 64;
 
-const LEGEND: [&str; 3] = ["its own work", "stolen work", "nothing to do"];
+const LEGEND: [&str; 3] = ["own work", "stolen work", "idle"];
 const COLOURS: [Colour; 3] = [Colour::Series(0), Colour::Series(1), Colour::Grid];
 
 impl Drawing for Lanes {

@@ -146,7 +146,7 @@ fn colour(name: &str) -> RGBColor {
 
 /// Converts an error of the backend. Drawing to a string fails only if the drawing is invalid.
 fn drawing_error(error: impl std::fmt::Display) -> anyhow::Error {
-    anyhow!("the figures could not be drawn: {error}")
+    anyhow!("cannot draw the figures: {error}")
 }
 
 #[cfg(test)]
@@ -159,7 +159,7 @@ mod tests {
     }
 
     #[test]
-    fn every_figure_of_the_unit_is_drawn_and_no_other() {
+    fn only_figures_of_the_unit_are_drawn() {
         let svg = draw(
             &[
                 series("fib-38", "serial", 1, "ns/join", 1.5),

@@ -1,13 +1,13 @@
 //! Measures everything that the page shows.
 
 pub(super) mod balance;
+pub(super) mod bound_choice;
 mod cpu_time;
 pub(super) mod plan;
 mod progress;
 #[cfg(test)]
 mod tests;
 pub(super) mod timeline;
-pub(super) mod trusted_bound;
 
 use std::collections::BTreeMap;
 use std::panic::{self, AssertUnwindSafe};
@@ -91,7 +91,7 @@ pub(super) struct ModelLine {
     /// The number of flawed cases that were refuted, as expected.
     pub(super) refuted: usize,
     /// The number of cases whose result differs from the list.
-    pub(super) surprises: usize,
+    pub(super) unexpected: usize,
 }
 
 /// The result of a part.
@@ -334,8 +334,8 @@ fn measure(parts: &[Part], amount: Amount, state: &Mutex<RunState>, begin: impl 
         let inputs = {
             let results = &lock(state).results;
             let knee = results.store_buffer.as_ref().and_then(|curve| curve.knee);
-            let trusted_bound = trusted_bound::choose(knee, results.litmus.as_ref(), published::are_all);
-            Inputs { amount, entries: knee.map(|knee| knee.entries), trusted_bound }
+            let bound = bound_choice::choose(knee, results.litmus.as_ref(), published::are_all);
+            Inputs { amount, entries: knee.map(|knee| knee.entries), bound }
         };
         let found = panic::catch_unwind(AssertUnwindSafe(|| (part.measure)(&inputs)));
         let found = found.unwrap_or_else(|payload| Err(anyhow!("it panicked: {}", panic_message(&*payload))));

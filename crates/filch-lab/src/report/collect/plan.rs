@@ -7,7 +7,7 @@ use std::time::Duration;
 use anyhow::{ensure, Result};
 use filch_model::models;
 
-use super::trusted_bound::TrustedBound;
+use super::bound_choice::BoundChoice;
 use super::{balance, timeline, ModelLine, Models, PartResult};
 use crate::bench::{self, bulk, cilk, fork_join, graphs, queues, rayon, solver, Limit, THREADS};
 use crate::lab::{fences, litmus, store_buffer};
@@ -52,7 +52,7 @@ pub(super) struct Inputs {
     /// The number of store buffer entries, if measured before.
     pub(super) entries: Option<usize>,
     /// The bound that queues may trust, according to earlier parts.
-    pub(super) trusted_bound: TrustedBound,
+    pub(super) bound: BoundChoice,
 }
 
 /// All parts, in the order of measurement.
@@ -90,7 +90,7 @@ pub(in crate::report) const PARTS: [Part; 13] = [
     }),
     part(cilk::SUITE, [6.0, 32.0, 3_600.0], |inputs| {
         let common = inputs.options(&["fib", "integrate"], &[], inputs.limit(7, 1.8));
-        let options = cilk::Options { common, vouched: inputs.trusted_bound.vouched()? };
+        let options = cilk::Options { common, vouched: inputs.bound.for_cilk()? };
         cilk::run_trusting(&options).map(|measured| PartResult::Figures(cilk::SUITE, measured.series))
     }),
     part(graphs::SUITE, [1.0, 15.0, 1_200.0], |inputs| {
@@ -189,16 +189,16 @@ impl Inputs {
     }
 }
 
-impl TrustedBound {
+impl BoundChoice {
     /// Converts the bound for the suite whose queues depend on it.
-    fn vouched(self) -> Result<Option<cilk::Vouched>> {
+    fn for_cilk(self) -> Result<Option<cilk::Vouched>> {
         match self {
-            TrustedBound::Published => Ok(Some(cilk::Vouched::default())),
-            TrustedBound::Measured(bound) => cilk::Vouched::found(bound, "as measured before in this report").map(Some),
-            TrustedBound::Raised(bound) => {
+            BoundChoice::Published => Ok(Some(cilk::Vouched::default())),
+            BoundChoice::Measured(bound) => cilk::Vouched::found(bound, "as measured before in this report").map(Some),
+            BoundChoice::Raised(bound) => {
                 cilk::Vouched::found(bound, "for the store buffer that was measured before in this report").map(Some)
             }
-            TrustedBound::Unknown => Ok(None),
+            BoundChoice::Unknown => Ok(None),
         }
     }
 }
@@ -206,8 +206,8 @@ impl TrustedBound {
 impl Models {
     fn of(summaries: Vec<(&'static str, verify::Summary)>) -> Models {
         let line = |(model, summary): (&'static str, verify::Summary)| {
-            let verify::Summary { searches, states, hold, refuted, surprises } = summary;
-            ModelLine { model: model.to_owned(), searches, states, hold, refuted, surprises }
+            let verify::Summary { searches, states, hold, refuted, unexpected } = summary;
+            ModelLine { model: model.to_owned(), searches, states, hold, refuted, unexpected }
         };
         let listed = models::all().iter().map(|model| model.cases.len()).sum();
         Models { lines: summaries.into_iter().map(line).collect(), listed }
@@ -265,13 +265,13 @@ mod tests {
     }
 
     #[test]
-    fn queues_use_the_trusted_bound_and_do_not_run_without_one() {
+    fn queues_use_the_chosen_bound_and_do_not_run_without_one() {
         let published = Some(cilk::Vouched::default());
-        assert_eq!(TrustedBound::Published.vouched().unwrap(), published);
-        for other in [TrustedBound::Measured(73), TrustedBound::Raised(140), TrustedBound::Unknown] {
-            assert_ne!(other.vouched().unwrap(), published);
+        assert_eq!(BoundChoice::Published.for_cilk().unwrap(), published);
+        for other in [BoundChoice::Measured(73), BoundChoice::Raised(140), BoundChoice::Unknown] {
+            assert_ne!(other.for_cilk().unwrap(), published);
         }
-        assert_eq!(TrustedBound::Unknown.vouched().unwrap(), None);
+        assert_eq!(BoundChoice::Unknown.for_cilk().unwrap(), None);
     }
 
     #[test]

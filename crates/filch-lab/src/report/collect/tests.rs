@@ -62,7 +62,7 @@ fn the_queues_get_the_bound_of_the_litmus_test() {
         let largest_violation = Some(140);
         Ok(PartResult::Litmus(litmus::Sweep { supposed: 73, points: vec![point], largest_violation, verdict }))
     };
-    let fails = |inputs: &Inputs| -> Result<PartResult> { bail!("{:?}", inputs.trusted_bound) };
+    let fails = |inputs: &Inputs| -> Result<PartResult> { bail!("{:?}", inputs.bound) };
     let results = collected(&[part("litmus", litmus), part("cilk", fails)], Amount::Full);
     assert_eq!(results.left_out[1], "cilk failed, and is left out: Unknown.");
 }

@@ -23,16 +23,16 @@ pub(super) fn verdicts(results: &Results) -> Vec<Verdict> {
     };
     let sum = |part: fn(&ModelLine) -> usize| models.lines.iter().map(part).sum::<usize>();
     let states: u64 = models.lines.iter().map(|line| line.states).sum();
-    let (searches, surprises) = (sum(|line| line.searches), sum(|line| line.surprises));
+    let (searches, unexpected) = (sum(|line| line.searches), sum(|line| line.unexpected));
     let measured = format!(
-        "{} of {} searches, {} states: {} hold, {} flawed variants are refuted, {surprises} differ from the expected result",
+        "{} of {} searches, {} states: {} hold, {} flawed variants are refuted, {unexpected} differ from the expected result",
         grouped(searches),
         grouped(models.listed),
         grouped(usize::try_from(states).unwrap_or(usize::MAX)),
         grouped(sum(|line| line.hold)),
         grouped(sum(|line| line.refuted)),
     );
-    let holds = match surprises {
+    let holds = match unexpected {
         0 if searches < models.listed => Holds::Unclear,
         0 => Holds::Yes,
         _ => Holds::No,
@@ -64,7 +64,7 @@ fn lines(results: &Results) -> Item {
             Cell::Number(line.states as f64, grouped(usize::try_from(line.states).unwrap_or(usize::MAX))),
             count(line.hold),
             count(line.refuted),
-            count(line.surprises),
+            count(line.unexpected),
         ]
     };
     let rows = results.models.iter().flat_map(|models| models.lines.iter().map(row)).collect();
@@ -93,7 +93,7 @@ mod tests {
         results.models.as_mut().unwrap().listed += 1;
         assert_eq!(verdicts(&results)[0].holds, Holds::Unclear);
         assert!(verdicts(&results)[0].measured.starts_with("63 of 64 searches"));
-        results.models.as_mut().unwrap().lines[0].surprises = 1;
+        results.models.as_mut().unwrap().lines[0].unexpected = 1;
         assert_eq!(verdicts(&results)[0].holds, Holds::No);
     }
 }

@@ -176,7 +176,7 @@ fn models() -> Models {
         states: 12_345,
         hold,
         refuted,
-        surprises: 0,
+        unexpected: 0,
     };
     Models { lines: vec![line("chase_lev", 40, 3), line("bulk", 15, 0), line("bulk/published", 0, 5)], listed: 63 }
 }

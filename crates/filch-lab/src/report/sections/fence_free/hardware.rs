@@ -7,7 +7,7 @@ use crate::chart::{Chart, Estimate, HeatMap, Line, Lines};
 use crate::figures::grouped;
 use crate::lab::litmus::{Point, Sweep, Verdict as Bounded};
 use crate::lab::store_buffer::SURE;
-use crate::report::collect::trusted_bound::{self, ENOUGH_RUNS};
+use crate::report::collect::bound_choice::{self, ENOUGH_RUNS};
 use crate::report::collect::Results;
 use crate::report::page::{Holds, Item, Verdict};
 use crate::report::sections::claim::Claim;
@@ -36,7 +36,7 @@ fn knee(results: &Results, claim: Claim) -> Verdict {
 }
 
 fn is_measured(results: &Results, sweep: &Sweep) -> bool {
-    trusted_bound::is_measured(results.store_buffer.as_ref().and_then(|curve| curve.knee), sweep)
+    bound_choice::is_measured(results.store_buffer.as_ref().and_then(|curve| curve.knee), sweep)
 }
 
 fn bound(results: &Results, claim: Claim) -> Verdict {

@@ -12,7 +12,7 @@ pub(in crate::report) const ENOUGH_RUNS: u64 = 10_000;
 
 /// The bound for the fence-free queues.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum TrustedBound {
+pub(super) enum BoundChoice {
     /// The bound above every published store buffer.
     ///
     /// No result contradicts it, and none is strong enough for a lower bound.
@@ -34,24 +34,24 @@ pub(super) enum TrustedBound {
 ///
 /// A bound is lowered only if all evidence supports it, including that the measured entries
 /// `are_all`. Any evidence against it raises it, or leaves no bound.
-pub(super) fn choose(knee: Option<Knee>, sweep: Option<&Sweep>, are_all: impl Fn(usize) -> bool) -> TrustedBound {
+pub(super) fn choose(knee: Option<Knee>, sweep: Option<&Sweep>, are_all: impl Fn(usize) -> bool) -> BoundChoice {
     let published = Bound::GENEROUS.get();
     let found = knee.map(|knee| knee.entries + 1);
     match sweep.map(|sweep| sweep.verdict) {
-        Some(Verdict::Refuted) => return TrustedBound::Unknown,
-        Some(Verdict::Raised(seen)) if seen > found.unwrap_or(published) => return TrustedBound::Unknown,
+        Some(Verdict::Refuted) => return BoundChoice::Unknown,
+        Some(Verdict::Raised(seen)) if seen > found.unwrap_or(published) => return BoundChoice::Unknown,
         _ => {}
     }
     if let Some(found) = found.filter(|found| *found > published) {
-        return TrustedBound::Raised(found);
+        return BoundChoice::Raised(found);
     }
     let is_sure = knee.is_some_and(|knee| knee.confidence >= SURE && are_all(knee.entries));
     match sweep {
         // Only a full report has enough runs.
         Some(sweep) if is_sure && is_measured(knee, sweep) && sweep.is_to_be_trusted() => {
-            TrustedBound::Measured(sweep.supposed)
+            BoundChoice::Measured(sweep.supposed)
         }
-        _ => TrustedBound::Published,
+        _ => BoundChoice::Published,
     }
 }
 
@@ -73,7 +73,7 @@ mod tests {
     }
 
     /// Calls `choose` for a CPU whose entries were all measured.
-    fn choose(knee: Option<Knee>, sweep: Option<&Sweep>) -> TrustedBound {
+    fn choose(knee: Option<Knee>, sweep: Option<&Sweep>) -> BoundChoice {
         super::choose(knee, sweep, |_| true)
     }
 
@@ -84,30 +84,30 @@ mod tests {
     #[test]
     fn a_bound_is_lowered_only_if_all_evidence_supports_it() {
         let clean = sweep(vec![point(36, 3), point(37, 0)], Verdict::Stands);
-        assert_eq!(choose(Some(KNEE), Some(&clean)), TrustedBound::Measured(73));
-        assert_eq!(choose(None, Some(&clean)), TrustedBound::Published);
-        assert_eq!(choose(Some(KNEE), None), TrustedBound::Published);
-        assert_eq!(choose(Some(Knee { confidence: 0.85, ..KNEE }), Some(&clean)), TrustedBound::Published);
-        assert_eq!(choose(Some(Knee { entries: 71, ..KNEE }), Some(&clean)), TrustedBound::Published);
-        assert_eq!(super::choose(Some(KNEE), Some(&clean), |_| false), TrustedBound::Published);
+        assert_eq!(choose(Some(KNEE), Some(&clean)), BoundChoice::Measured(73));
+        assert_eq!(choose(None, Some(&clean)), BoundChoice::Published);
+        assert_eq!(choose(Some(KNEE), None), BoundChoice::Published);
+        assert_eq!(choose(Some(Knee { confidence: 0.85, ..KNEE }), Some(&clean)), BoundChoice::Published);
+        assert_eq!(choose(Some(Knee { entries: 71, ..KNEE }), Some(&clean)), BoundChoice::Published);
+        assert_eq!(super::choose(Some(KNEE), Some(&clean), |_| false), BoundChoice::Published);
         let blind = sweep(vec![point(36, 0), point(37, 0)], Verdict::Stands);
-        assert_eq!(choose(Some(KNEE), Some(&blind)), TrustedBound::Published);
+        assert_eq!(choose(Some(KNEE), Some(&blind)), BoundChoice::Published);
         let blind = sweep(vec![point(20, 3), point(37, 0)], Verdict::Stands);
-        assert_eq!(choose(Some(KNEE), Some(&blind)), TrustedBound::Published);
+        assert_eq!(choose(Some(KNEE), Some(&blind)), BoundChoice::Published);
         let few = sweep(vec![point(36, 3), Point { runs: RUNS_TO_TRUST - 1, ..point(37, 0) }], Verdict::Stands);
-        assert_eq!(choose(Some(KNEE), Some(&few)), TrustedBound::Published);
+        assert_eq!(choose(Some(KNEE), Some(&few)), BoundChoice::Published);
     }
 
     #[test]
     fn evidence_against_a_bound_raises_it_or_leaves_none() {
         let raised = |least| sweep(vec![point(36, 3), point(37, 1)], Verdict::Raised(least));
         // Only a guess was refuted.
-        assert_eq!(choose(None, Some(&raised(75))), TrustedBound::Published);
-        assert_eq!(choose(None, Some(&raised(140))), TrustedBound::Unknown);
-        assert_eq!(choose(Some(KNEE), Some(&raised(73))), TrustedBound::Published);
-        assert_eq!(choose(Some(KNEE), Some(&raised(75))), TrustedBound::Unknown);
-        assert_eq!(choose(Some(KNEE), Some(&raised(140))), TrustedBound::Unknown);
-        assert_eq!(choose(Some(Knee { entries: 150, confidence: 0.8 }), None), TrustedBound::Raised(151));
-        assert_eq!(choose(Some(KNEE), Some(&sweep(Vec::new(), Verdict::Refuted))), TrustedBound::Unknown);
+        assert_eq!(choose(None, Some(&raised(75))), BoundChoice::Published);
+        assert_eq!(choose(None, Some(&raised(140))), BoundChoice::Unknown);
+        assert_eq!(choose(Some(KNEE), Some(&raised(73))), BoundChoice::Published);
+        assert_eq!(choose(Some(KNEE), Some(&raised(75))), BoundChoice::Unknown);
+        assert_eq!(choose(Some(KNEE), Some(&raised(140))), BoundChoice::Unknown);
+        assert_eq!(choose(Some(Knee { entries: 150, confidence: 0.8 }), None), BoundChoice::Raised(151));
+        assert_eq!(choose(Some(KNEE), Some(&sweep(Vec::new(), Verdict::Refuted))), BoundChoice::Unknown);
     }
 }
