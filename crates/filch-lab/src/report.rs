@@ -64,7 +64,7 @@ impl Arguments {
 /// Measures, writes the page, and prints its path.
 pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
     let amount = arguments.amount();
-    let (parts, left_out) = plan::chosen(&arguments.only, amount)?;
+    let (parts, left_out) = plan::select(&arguments.only, amount)?;
     let folder = Folder::open(&arguments.out)?;
     say(&format!(
         "This takes about {}. Ctrl-C ends the run and writes a page with the results so far.",

@@ -71,7 +71,7 @@ impl Bars {
         self.reference.is_some() || high <= 8.0 * low
     }
 
-    fn are_columns(&self) -> bool {
+    fn uses_columns(&self) -> bool {
         let groups = self.groups.len().max(1) as i32;
         let room = (WIDTH - AXIS - 12) / groups;
         let fits = self.groups.iter().all(|name| name_lines(name, room - 6).is_some());
@@ -84,7 +84,7 @@ impl Bars {
 
 impl Drawing for Bars {
     fn size(&self) -> (i32, i32) {
-        if self.are_columns() {
+        if self.uses_columns() {
             let legend = Legend::new(self.names(), WIDTH - AXIS);
             (WIDTH, TITLE + legend.height() + HEIGHT + 48)
         } else {
@@ -94,7 +94,7 @@ impl Drawing for Bars {
     }
 
     fn draw(&self, canvas: &Canvas<'_>) -> Result<()> {
-        if self.are_columns() {
+        if self.uses_columns() {
             columns(self, canvas)
         } else {
             Panels::new(self).draw(canvas)
@@ -142,7 +142,7 @@ fn columns(bars: &Bars, canvas: &Canvas<'_>) -> Result<()> {
                 canvas.rectangle((x, top + 8), (x + column, top + 12), Colour::Paper, 1.0, None)?;
             } else if has_interval(&estimate) {
                 let (low, high) = (scale.at(estimate.low), scale.at(estimate.high));
-                canvas.whisker((middle, low), (middle, high), (column / 4).clamp(2, 5))?;
+                canvas.error_bar((middle, low), (middle, high), (column / 4).clamp(2, 5))?;
                 above = above.min(high);
             }
             let figure = number(estimate.value);
@@ -158,7 +158,7 @@ fn columns(bars: &Bars, canvas: &Canvas<'_>) -> Result<()> {
     }
     if let Some(reference) = bars.reference {
         let y = scale.at(reference);
-        canvas.dashes((AXIS, y), (WIDTH, y), Colour::Text)?;
+        canvas.dashed_line((AXIS, y), (WIDTH, y), Colour::Text)?;
     }
     Ok(())
 }
@@ -233,14 +233,14 @@ impl<'a> Panels<'a> {
                 canvas.rectangle((x - 10, y), (x - 6, y + BAR), Colour::Paper, 1.0, None)?;
             } else if has_interval(&estimate) {
                 let (low, high) = (scale.at(estimate.low), scale.at(estimate.high));
-                canvas.whisker((low, middle), (high, middle), 3)?;
+                canvas.error_bar((low, middle), (high, middle), 3)?;
             }
             canvas.text((start - 7, middle), &bars.series[place].name, SIZE, Colour::Text, Align::Right)?;
             canvas.text((left + room, middle), &number(estimate.value), SMALL, Colour::Text, Align::Right)?;
         }
         if let Some(reference) = bars.reference {
             let x = scale.at(reference);
-            canvas.dashes((x, first - 2), (x, bottom + 4), Colour::Text)?;
+            canvas.dashed_line((x, first - 2), (x, bottom + 4), Colour::Text)?;
         }
         Ok(())
     }

@@ -71,7 +71,7 @@ impl<'a> Canvas<'a> {
     }
 
     /// Draws an error bar with a stroke at each end, outlined in the background colour.
-    pub(super) fn whisker(&self, from: (i32, i32), to: (i32, i32), half: i32) -> Result<()> {
+    pub(super) fn error_bar(&self, from: (i32, i32), to: (i32, i32), half: i32) -> Result<()> {
         let across = if from.0 == to.0 { (half, 0) } else { (0, half) };
         for (colour, width) in [(Colour::Paper, 3), (Colour::Text, 1)] {
             self.path(&[from, to], colour, width)?;
@@ -83,7 +83,7 @@ impl<'a> Canvas<'a> {
     }
 
     /// Draws a dashed line from one point to another.
-    pub(super) fn dashes(&self, from: (i32, i32), to: (i32, i32), colour: Colour) -> Result<()> {
+    pub(super) fn dashed_line(&self, from: (i32, i32), to: (i32, i32), colour: Colour) -> Result<()> {
         let (dx, dy) = (f64::from(to.0 - from.0), f64::from(to.1 - from.1));
         let length = dx.hypot(dy);
         let at = |distance: f64| {
@@ -99,7 +99,7 @@ impl<'a> Canvas<'a> {
     }
 
     /// Draws a filled polygon.
-    pub(super) fn shape(
+    pub(super) fn polygon(
         &self,
         points: &[(i32, i32)],
         colour: Colour,

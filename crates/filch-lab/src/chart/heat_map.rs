@@ -18,7 +18,7 @@ const LEFT: i32 = 70;
 const TOP: i32 = 34;
 const FOOT: i32 = 54;
 
-const LEGEND: [&str; 4] = ["all runs correct", "up to 1 in 1,000 incorrect", "up to 1 in 10 incorrect", "more"];
+const LEGEND: [&str; 4] = ["all correct", "up to 0.1 % incorrect", "up to 10 % incorrect", "more"];
 
 /// Returns the style of a cell, by the share of incorrect runs.
 ///
@@ -108,7 +108,7 @@ impl Drawing for HeatMap {
         }
         if self.diagonal {
             let (start, end) = (along.0.max(upwards.0), along.1.min(upwards.1));
-            canvas.dashes((x.at(start), y.at(start)), (x.at(end), y.at(end)), Colour::Text)?;
+            canvas.dashed_line((x.at(start), y.at(start)), (x.at(end), y.at(end)), Colour::Text)?;
             canvas.text((x.at(end) + 6, y.at(end) + 8), "y = x", SIZE, Colour::Text, Align::Left)?;
         }
         let legend = Legend::new(LEGEND.into_iter(), SIDE + 100);

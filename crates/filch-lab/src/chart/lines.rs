@@ -28,9 +28,9 @@ impl Lines {
         })
     }
 
-    fn xs(&self) -> (f64, f64) {
+    fn x_range(&self) -> (f64, f64) {
         let marker = self.marker.iter().map(|(x, _)| *x).filter(|x| x.is_finite() && (!self.log_x || *x > 0.0));
-        let (low, high) = ends(self.lines.iter().flat_map(|line| self.points(line).map(|(x, _)| x)).chain(marker));
+        let (low, high) = min_max(self.lines.iter().flat_map(|line| self.points(line).map(|(x, _)| x)).chain(marker));
         match (low < high, self.log_x) {
             (true, _) => (low, high),
             // A single value is in the middle.
@@ -39,10 +39,10 @@ impl Lines {
         }
     }
 
-    fn ys(&self) -> (f64, f64) {
+    fn y_range(&self) -> (f64, f64) {
         let points = || self.lines.iter().flat_map(|line| self.points(line).map(|(_, y)| y));
         let bounds = points().flat_map(|y| [y.value, y.low, y.high]);
-        let (low, high) = ends(bounds.filter(|y| y.is_finite() && (!self.log_y || *y > 0.0)));
+        let (low, high) = min_max(bounds.filter(|y| y.is_finite() && (!self.log_y || *y > 0.0)));
         if self.log_y {
             return (low / 1.15, high * 1.15);
         }
@@ -66,8 +66,8 @@ impl Drawing for Lines {
         })?;
 
         let (top, bottom) = (legend.height() + 20, legend.height() + HEIGHT);
-        let x = Scale::new(self.xs(), (LEFT + 6, WIDTH - RIGHT - 6), self.log_x);
-        let y = Scale::new(self.ys(), (bottom, top), self.log_y);
+        let x = Scale::new(self.x_range(), (LEFT + 6, WIDTH - RIGHT - 6), self.log_x);
+        let y = Scale::new(self.y_range(), (bottom, top), self.log_y);
         for (figure, label) in y.ticks(6) {
             let at = y.at(figure);
             canvas.path(&[(LEFT, at), (WIDTH - RIGHT, at)], Colour::Grid, 1)?;
@@ -89,7 +89,7 @@ impl Drawing for Lines {
 
         if let Some((at, name)) = self.marker.as_ref().filter(|(at, _)| at.is_finite()) {
             let at = x.at(*at);
-            canvas.dashes((at, top - 6), (at, bottom), Colour::Text)?;
+            canvas.dashed_line((at, top - 6), (at, bottom), Colour::Text)?;
             let (align, at) =
                 if at > WIDTH - RIGHT - width(name, SIZE) - 8 { (Align::Right, at - 7) } else { (Align::Left, at + 7) };
             canvas.text((at, top - 4), name, SIZE, Colour::Text, align)?;
@@ -113,7 +113,7 @@ impl Lines {
         if points.len() > FEW {
             let upper = points.iter().map(|(figure, estimate)| (x.at(*figure), bounds(estimate).1));
             let lower = points.iter().rev().map(|(figure, estimate)| (x.at(*figure), bounds(estimate).0));
-            canvas.shape(&upper.chain(lower).collect::<Vec<_>>(), colour, 0.18, None)?;
+            canvas.polygon(&upper.chain(lower).collect::<Vec<_>>(), colour, 0.18, None)?;
         }
         let path: Vec<(i32, i32)> = points.iter().map(|(figure, to)| (x.at(*figure), y.at(to.value))).collect();
         if path.len() > 1 {
@@ -143,13 +143,13 @@ fn mark(canvas: &Canvas<'_>, (x, y): (i32, i32), place: usize, colour: Colour, n
     match place % 4 {
         0 => canvas.circle((x, y), 4, colour, note),
         1 => canvas.rectangle((x - 4, y - 4), (x + 4, y + 4), colour, 1.0, note),
-        2 => canvas.shape(&[(x, y - 5), (x + 5, y + 4), (x - 5, y + 4)], colour, 1.0, note),
-        _ => canvas.shape(&[(x, y - 6), (x + 6, y), (x, y + 6), (x - 6, y)], colour, 1.0, note),
+        2 => canvas.polygon(&[(x, y - 5), (x + 5, y + 4), (x - 5, y + 4)], colour, 1.0, note),
+        _ => canvas.polygon(&[(x, y - 6), (x + 6, y), (x, y + 6), (x - 6, y)], colour, 1.0, note),
     }
 }
 
 /// Returns the smallest and the largest figure; 0 and 1 if there are none.
-fn ends(figures: impl Iterator<Item = f64>) -> (f64, f64) {
+fn min_max(figures: impl Iterator<Item = f64>) -> (f64, f64) {
     let (low, high) = figures.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), x| (low.min(x), high.max(x)));
     if low <= high {
         (low, high)

@@ -57,7 +57,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
         return serve(&models[0], &arguments.case(&models[0])?, arguments.port);
     }
     if arguments.trace {
-        return show(&models[0], arguments);
+        return print_trace(&models[0], arguments);
     }
     if models.len() > 1 {
         print(&table::list(&models))?;
@@ -208,7 +208,7 @@ fn search_deltas(models: &[Model], largest: u8) -> Result<()> {
 }
 
 /// Prints the shortest run that refutes a model.
-fn show(model: &Model, arguments: &Arguments) -> Result<()> {
+fn print_trace(model: &Model, arguments: &Arguments) -> Result<()> {
     // A listed case that is known to be refuted, unless numbers were given.
     let case = match model.cases.iter().find(|case| case.refuted.is_some()) {
         Some(case) if !arguments.is_custom() => case.clone(),

@@ -116,11 +116,11 @@ pub(super) fn progress(progress: &Progress) -> String {
         progress.steps,
         progress.depth,
         progress.rate() / 1e6,
-        clock(progress.time)
+        duration(progress.time)
     )
 }
 
-fn clock(time: Duration) -> String {
+fn duration(time: Duration) -> String {
     match time.as_secs_f64() {
         seconds if seconds < 0.1 => format!("{:.1} ms", seconds * 1e3),
         seconds if seconds < 100.0 => format!("{seconds:.1} s"),
@@ -151,7 +151,7 @@ pub(super) fn results(searched: &[Searched]) -> String {
         unexpected.collect::<String>(),
         searched.len(),
         searched.len() - refuted,
-        clock(time)
+        duration(time)
     )
 }
 
@@ -177,7 +177,7 @@ fn cases(searched: &[Searched]) -> String {
             one.case.parameters.buffer().to_string(),
             progress.states.to_string(),
             progress.depth.to_string(),
-            clock(progress.time),
+            duration(progress.time),
             verdict(one),
         ]
     };
@@ -199,7 +199,7 @@ fn summaries(models: &[&[Searched]]) -> String {
             bounds + if egress { ", egress" } else { "" },
             totals(searched).0.to_string(),
             largest.to_string(),
-            clock(searched.iter().map(|one| one.outcome.progress.time).sum()),
+            duration(searched.iter().map(|one| one.outcome.progress.time).sum()),
             summary(searched),
         ]
     };

@@ -44,9 +44,9 @@ pub(super) struct Results {
     /// The share of processor time that other machines used, from 0 to 1, if known.
     ///
     /// Figures from a busy machine are less reliable.
-    pub(super) stolen: Option<f64>,
+    pub(super) other_machines: Option<f64>,
     /// The share of processor time that other processes of this system used.
-    pub(super) others: Option<f64>,
+    pub(super) other_processes: Option<f64>,
     /// The figures of each suite by name, including `lab fences`. A suite that was not run is
     /// absent.
     pub(super) suites: BTreeMap<&'static str, Vec<Series>>,
@@ -126,8 +126,8 @@ impl Results {
             full: amount == Amount::Full,
             machine: Machine::here(),
             date: date::now(),
-            stolen: None,
-            others: None,
+            other_machines: None,
+            other_processes: None,
             suites: BTreeMap::new(),
             store_buffer: None,
             litmus: None,
@@ -141,7 +141,7 @@ impl Results {
     }
 
     /// Whether an unknown set of this suite's cases may be missing.
-    pub(super) fn is_part(&self, suite: &str) -> bool {
+    pub(super) fn is_incomplete(&self, suite: &str) -> bool {
         self.interrupted || self.failed.contains(&suite)
     }
 
@@ -302,8 +302,8 @@ pub(super) fn collect(parts: Vec<Part>, amount: Amount, left_out: Vec<String>) -
     progress.end();
     let mut results = results_so_far(&state, &names);
     let both = cpu_time.zip(CpuTime::now());
-    results.stolen = both.and_then(|(before, after)| before.stolen_until(after));
-    results.others = both.and_then(|(before, after)| before.used_by_others_until(after));
+    results.other_machines = both.and_then(|(before, after)| before.stolen_until(after));
+    results.other_processes = both.and_then(|(before, after)| before.used_by_others_until(after));
     Ok(results)
 }
 

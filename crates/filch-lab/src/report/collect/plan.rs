@@ -217,7 +217,7 @@ impl Models {
 /// Returns the parts with these names, in order, and sentences about omissions.
 ///
 /// Without names, these are all parts of the amount.
-pub(in crate::report) fn chosen(names: &[String], amount: Amount) -> Result<(Vec<Part>, Vec<String>)> {
+pub(in crate::report) fn select(names: &[String], amount: Amount) -> Result<(Vec<Part>, Vec<String>)> {
     let unknown = names.iter().find(|name| !PARTS.iter().any(|part| part.name == **name));
     let known: Vec<&str> = PARTS.iter().map(|part| part.name).collect();
     ensure!(
@@ -255,7 +255,7 @@ mod tests {
     use super::*;
 
     fn total(amount: Amount) -> f64 {
-        chosen(&[], amount).unwrap().0.iter().map(|part| part.seconds(amount)).sum()
+        select(&[], amount).unwrap().0.iter().map(|part| part.seconds(amount)).sum()
     }
 
     #[test]
@@ -295,22 +295,22 @@ mod tests {
 
     #[test]
     fn a_quick_report_leaves_out_parts_that_must_be_built_and_says_so() {
-        let names = |amount| -> Vec<&str> { chosen(&[], amount).unwrap().0.iter().map(|part| part.name).collect() };
+        let names = |amount| -> Vec<&str> { select(&[], amount).unwrap().0.iter().map(|part| part.name).collect() };
         assert!(!names(Amount::Quick).contains(&"rayon") && names(Amount::Full).contains(&"rayon"));
-        let (_, left_out) = chosen(&[], Amount::Quick).unwrap();
+        let (_, left_out) = select(&[], Amount::Quick).unwrap();
         assert!(left_out[0].contains("`filch bench rayon --quick`") && left_out[1].contains("`filch bench mpi`"));
-        assert_eq!(chosen(&[], Amount::Full).unwrap().1.len(), 1);
+        assert_eq!(select(&[], Amount::Full).unwrap().1.len(), 1);
     }
 
     #[test]
     fn selected_parts_keep_the_order_of_the_list() {
-        let (parts, left_out) = chosen(&["rayon".to_owned(), "queues".to_owned()], Amount::Quick).unwrap();
+        let (parts, left_out) = select(&["rayon".to_owned(), "queues".to_owned()], Amount::Quick).unwrap();
         assert_eq!(parts.iter().map(|part| part.name).collect::<Vec<_>>(), ["queues", "rayon"]);
         assert!(
             left_out[0].contains("Left out: store-buffer, litmus") && !left_out[0].contains("queues"),
             "{left_out:?}"
         );
-        let refusal = chosen(&["queues".to_owned(), "que".to_owned()], Amount::Full).unwrap_err().to_string();
+        let refusal = select(&["queues".to_owned(), "que".to_owned()], Amount::Full).unwrap_err().to_string();
         assert!(refusal.starts_with("no part of the report is named `que`; the parts are store-buffer, "), "{refusal}");
     }
 }

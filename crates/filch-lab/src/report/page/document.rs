@@ -25,7 +25,7 @@ const ICON: &str = "data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg'
 pub(super) const TITLE: &str = "filch: the report";
 
 /// The ids of every page, which no section may have.
-pub(super) const OWN_IDS: [&str; 5] = ["main", "top", "contents", "verdicts", "said"];
+pub(super) const RESERVED_IDS: [&str; 5] = ["main", "top", "contents", "verdicts", "said"];
 
 /// Returns the whole page.
 pub(super) fn html(page: &Page) -> Result<String> {

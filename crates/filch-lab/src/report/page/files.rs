@@ -102,7 +102,7 @@ fn check<'a>(names: &mut BTreeSet<&'a str>, name: &'a str) -> Result<()> {
         name.starts_with(|c: char| c.is_ascii_lowercase()) && name.chars().all(plain),
         "'{name}' is not a valid id: use lower-case letters, digits and hyphens"
     );
-    ensure!(document::OWN_IDS.iter().all(|own| *own != name), "the id '{name}' is reserved");
+    ensure!(document::RESERVED_IDS.iter().all(|own| *own != name), "the id '{name}' is reserved");
     ensure!(names.insert(name), "the id '{name}' is used twice");
     Ok(())
 }

@@ -3,7 +3,7 @@
 (() => {
   const said = document.getElementById("said");
 
-  const copied = async (element) => {
+  const copy = async (element) => {
     try {
       await navigator.clipboard.writeText(element.textContent);
       return true;
@@ -21,9 +21,9 @@
   for (const button of document.querySelectorAll("button.copy")) {
     const text = button.firstChild;
     button.addEventListener("click", async () => {
-      const well = await copied(document.getElementById(button.dataset.copies));
-      text.textContent = well ? "Copied" : "Selected";
-      said.textContent = well ? "The command was copied." : "The command is selected.";
+      const isCopied = await copy(document.getElementById(button.dataset.copies));
+      text.textContent = isCopied ? "Copied" : "Selected";
+      said.textContent = isCopied ? "The command was copied." : "The command is selected.";
       setTimeout(() => { text.textContent = "Copy"; }, 2000);
     });
   }

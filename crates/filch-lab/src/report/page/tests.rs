@@ -102,7 +102,7 @@ fn sample_table() -> Table {
     Table {
         id: "joins".to_owned(),
         caption: "Nanoseconds per `join`, two threads.".to_owned(),
-        header: ["", "ns/join", "beside rayon", "Program"].map(str::to_owned).to_vec(),
+        header: ["", "ns/join", "/ rayon", "Program"].map(str::to_owned).to_vec(),
         rows: vec![
             row("rayon", 9.5, Some(1.0)),
             row("filch", 2.1, Some(0.22)),
@@ -180,7 +180,7 @@ fn every_reference_has_a_target_and_ids_are_unique() {
     let ids = values(&html, "id");
     let unique: BTreeSet<&str> = ids.iter().copied().collect();
     assert_eq!(unique.len(), ids.len(), "{ids:?}");
-    for own in document::OWN_IDS.iter().filter(|own| **own != "said") {
+    for own in document::RESERVED_IDS.iter().filter(|own| **own != "said") {
         assert!(unique.contains(own), "{own}");
     }
     for attribute in ["aria-labelledby", "aria-describedby", "aria-controls", "data-copies", "data-shows", "data-holds"]

@@ -42,7 +42,7 @@
     const figure = canvas.closest("figure");
     const stage = canvas.parentElement;
     const tip = stage.querySelector(".tip");
-    const chosenText = figure.querySelector(".chosen");
+    const selectionText = figure.querySelector(".chosen");
     const data = JSON.parse(document.getElementById(canvas.dataset.shows).textContent);
     const series = canvas.dataset.colours.split(" ");
     const lanes = rowsOf(data.lanes);
@@ -71,14 +71,14 @@
 
     let width = 1;
     let view = { from: 0, to: end };
-    let chosen = null;  // { row, place } of a bar, or { steal }
+    let selected = null;  // { row, place } of a bar, or { steal }
     let colours = {};
-    let waiting = false;
+    let isScheduled = false;
 
     const x = (nanoseconds) => ((nanoseconds - view.from) / (view.to - view.from)) * width;
     const at = (pixel) => view.from + (pixel / width) * (view.to - view.from);
 
-    const look = (from, to) => {
+    const setView = (from, to) => {
       const span = Math.min(end, Math.max(SHORTEST, to - from));
       const middle = (from + to) / 2;
       const left = Math.min(Math.max(0, middle - span / 2), end - span);
@@ -86,8 +86,8 @@
       redraw();
     };
     const zoom = (factor, around = (view.from + view.to) / 2) =>
-      look(around - (around - view.from) * factor, around + (view.to - around) * factor);
-    const move = (by) => look(view.from + by, view.to + by);
+      setView(around - (around - view.from) * factor, around + (view.to - around) * factor);
+    const move = (by) => setView(view.from + by, view.to + by);
 
     const readColours = () => {
       const style = getComputedStyle(canvas);
@@ -151,9 +151,9 @@
         paintSteal(context, steals[place]);
       }
       context.globalAlpha = 1;
-      if (chosen && chosen.steal) {
+      if (selected && selected.steal) {
         context.lineWidth = 3;
-        paintSteal(context, chosen.steal);
+        paintSteal(context, selected.steal);
       }
     };
 
@@ -175,7 +175,7 @@
     };
 
     const paint = () => {
-      waiting = false;
+      isScheduled = false;
       const scale = devicePixelRatio || 1;
       width = Math.max(1, stage.clientWidth);
       canvas.style.height = `${height}px`;
@@ -198,8 +198,8 @@
         context.fillText(name, 2, top + NAME / 2);
       });
       paintSteals(context);
-      if (chosen && chosen.row) {
-        const { row, place } = chosen;
+      if (selected && selected.row) {
+        const { row, place } = selected;
         context.strokeStyle = colours.text;
         context.lineWidth = 2;
         const left = Math.max(-4, x(row.starts[place]));
@@ -207,8 +207,8 @@
       }
     };
     const redraw = () => {
-      if (!waiting) {
-        waiting = true;
+      if (!isScheduled) {
+        isScheduled = true;
         requestAnimationFrame(paint);
       }
     };
@@ -233,54 +233,54 @@
       return best;
     };
 
-    const choose = (what) => {
-      chosen = what;
-      chosenText.textContent = what ? describe(what) : "Nothing is selected.";
+    const select = (what) => {
+      selected = what;
+      selectionText.textContent = what ? describe(what) : "Nothing is selected.";
       if (what) {
         const [from, to] = what.steal ? [what.steal.at, what.steal.at] : [what.row.starts[what.place], what.row.ends[what.place]];
         const span = view.to - view.from;
-        if (to < view.from || from > view.to) look((from + to) / 2 - span / 2, (from + to) / 2 + span / 2);
+        if (to < view.from || from > view.to) setView((from + to) / 2 - span / 2, (from + to) / 2 + span / 2);
       }
       redraw();
     };
 
-    // `step` selects the next bar of the row; `leap` selects the bar at the same time in another row.
-    const step = (by) => {
-      if (!chosen || !chosen.row) {
+    // `changeBar` selects the next bar of the row; `changeRow` selects the bar at the same time in another row.
+    const changeBar = (by) => {
+      if (!selected || !selected.row) {
         const row = rows.find((one) => above(one.ends, view.from) < one.starts.length);
-        if (row) choose({ row, place: above(row.ends, view.from) });
+        if (row) select({ row, place: above(row.ends, view.from) });
         return;
       }
-      const place = chosen.place + by;
-      if (place >= 0 && place < chosen.row.starts.length) choose({ row: chosen.row, place });
+      const place = selected.place + by;
+      if (place >= 0 && place < selected.row.starts.length) select({ row: selected.row, place });
     };
-    const leap = (by) => {
-      if (!chosen || !chosen.row) { step(1); return; }
-      const when = (chosen.row.starts[chosen.place] + chosen.row.ends[chosen.place]) / 2;
-      let next = rows.indexOf(chosen.row) + by;
+    const changeRow = (by) => {
+      if (!selected || !selected.row) { changeBar(1); return; }
+      const when = (selected.row.starts[selected.place] + selected.row.ends[selected.place]) / 2;
+      let next = rows.indexOf(selected.row) + by;
       while (rows[next] && !rows[next].starts.length) next += by;
       if (!rows[next]) return;
-      choose({ row: rows[next], place: Math.min(above(rows[next].ends, when), rows[next].starts.length - 1) });
+      select({ row: rows[next], place: Math.min(above(rows[next].ends, when), rows[next].starts.length - 1) });
     };
     const nextSteal = () => {
       if (!steals.length) return;
-      const from = chosen && chosen.steal ? chosen.steal.at : view.from;
-      choose({ steal: steals[above(stealTimes, from) % steals.length] });
+      const from = selected && selected.steal ? selected.steal.at : view.from;
+      select({ steal: steals[above(stealTimes, from) % steals.length] });
     };
 
     const keys = {
       ArrowLeft: () => move((view.from - view.to) / 8), ArrowRight: () => move((view.to - view.from) / 8),
-      ArrowUp: () => leap(-1), ArrowDown: () => leap(1),
+      ArrowUp: () => changeRow(-1), ArrowDown: () => changeRow(1),
       "+": () => zoom(0.6), "=": () => zoom(0.6), "-": () => zoom(1 / 0.6), "−": () => zoom(1 / 0.6),
-      0: () => look(0, end), Home: () => look(0, view.to - view.from), End: () => look(end - (view.to - view.from), end),
-      n: () => step(1), p: () => step(-1), s: nextSteal, Escape: () => (chosen ? choose(null) : canvas.blur()),
+      0: () => setView(0, end), Home: () => setView(0, view.to - view.from), End: () => setView(end - (view.to - view.from), end),
+      n: () => changeBar(1), p: () => changeBar(-1), s: nextSteal, Escape: () => (selected ? select(null) : canvas.blur()),
     };
     canvas.addEventListener("keydown", (event) => {
       if (event.ctrlKey || event.altKey || event.metaKey || !keys[event.key]) return;
       event.preventDefault();
       keys[event.key]();
     });
-    const buttons = { in: () => zoom(0.5), out: () => zoom(2), whole: () => look(0, end) };
+    const buttons = { in: () => zoom(0.5), out: () => zoom(2), whole: () => setView(0, end) };
     for (const button of figure.querySelectorAll("[data-does]")) {
       button.addEventListener("click", () => buttons[button.dataset.does]());
     }
@@ -291,23 +291,23 @@
       if (Math.abs(event.deltaX) > Math.abs(event.deltaY)) {
         event.preventDefault();
         move((event.deltaX / width) * (view.to - view.from));
-      } else if (event.ctrlKey || (chosen && document.activeElement === canvas)) {
+      } else if (event.ctrlKey || (selected && document.activeElement === canvas)) {
         event.preventDefault();
         zoom(Math.exp(Math.max(-1, Math.min(1, event.deltaY * (event.ctrlKey ? 0.01 : 0.002)))), at(event.offsetX));
       }
     }, { passive: false });
 
-    const fingers = new Map();
+    const pointers = new Map();
     let moved = 0;
     canvas.addEventListener("pointerdown", (event) => {
       canvas.setPointerCapture(event.pointerId);
-      fingers.set(event.pointerId, event.offsetX);
+      pointers.set(event.pointerId, event.offsetX);
       canvas.classList.add("moving");
       tip.hidden = true;
       moved = 0;
     });
     canvas.addEventListener("pointermove", (event) => {
-      if (!fingers.has(event.pointerId)) {
+      if (!pointers.has(event.pointerId)) {
         const found = find(event.offsetX, event.offsetY);
         tip.hidden = !found;
         if (found) {
@@ -317,9 +317,9 @@
         }
         return;
       }
-      const before = fingers.get(event.pointerId);
-      const other = [...fingers].find(([id]) => id !== event.pointerId);
-      fingers.set(event.pointerId, event.offsetX);
+      const before = pointers.get(event.pointerId);
+      const other = [...pointers].find(([id]) => id !== event.pointerId);
+      pointers.set(event.pointerId, event.offsetX);
       moved += Math.abs(event.offsetX - before);
       if (other) {
         const [was, is] = [Math.abs(before - other[1]), Math.abs(event.offsetX - other[1])];
@@ -329,9 +329,9 @@
       }
     });
     const release = (event) => {
-      if (!fingers.delete(event.pointerId)) return;
-      canvas.classList.toggle("moving", fingers.size > 0);
-      if (event.type === "pointerup" && moved < 4) choose(find(event.offsetX, event.offsetY));
+      if (!pointers.delete(event.pointerId)) return;
+      canvas.classList.toggle("moving", pointers.size > 0);
+      if (event.type === "pointerup" && moved < 4) select(find(event.offsetX, event.offsetY));
     };
     canvas.addEventListener("pointerup", release);
     canvas.addEventListener("pointercancel", release);

@@ -16,7 +16,7 @@ pub(super) const ID: &str = "batches";
 
 pub(super) fn verdicts(results: &Results) -> Vec<Verdict> {
     let figures = Figures::of(results, bulk::SUITE);
-    let claim = |text: &str| Claim::ours(ID, text);
+    let claim = |text: &str| Claim::of_filch(ID, text);
     let pops = Fill::ALL.map(|fill| {
         let ratio = figures.ratio(&Case::Pop(fill).to_string(), NANOS_A_POP, (BULK, 1), (CHASE_LEV, 1));
         Criterion::new(format!("tasks pushed {}:", fill.description()), ratio, Bound::AtMost(1.5))

@@ -180,8 +180,8 @@ fn schedulers(results: &Results) -> Item {
 }
 
 fn costs(results: &Results) -> Item {
-    let row = |what: &str, claimed: &str, ours: Option<Rounds>, rayon: Option<Rounds>| -> Vec<Cell> {
-        vec![name(what), interval(ours), interval(rayon), name(claimed)]
+    let row = |what: &str, claimed: &str, filch: Option<Rounds>, rayon: Option<Rounds>| -> Vec<Cell> {
+        vec![name(what), interval(filch), interval(rayon), name(claimed)]
     };
     let rows = vec![
         row(

@@ -31,7 +31,7 @@ fn steal(percent: usize, fill: Fill, busy: bool) -> String {
 }
 
 /// Returns the smallest and the largest of a list.
-fn ends(numbers: &[usize]) -> (usize, usize) {
+fn min_max(numbers: &[usize]) -> (usize, usize) {
     (numbers.iter().copied().min().unwrap_or(0), numbers.iter().copied().max().unwrap_or(0))
 }
 
@@ -50,7 +50,7 @@ fn dag_ratio(figures: Figures<'_>, cost: NodeCost, count: usize, other: &str) ->
 pub(super) fn verdicts(results: &Results) -> Vec<Verdict> {
     let figures = Figures::of(results, bulk::SUITE);
     let claim = |text: &str| Claim::new(SOURCE, ID, text);
-    let ((small, large), (few, many)) = (ends(&BATCHES), ends(&SHARES));
+    let ((small, large), (few, many)) = (min_max(&BATCHES), min_max(&SHARES));
     let stealing = |case: &str| figures.ratio(case, NANOS_A_STEAL, (CROSSBEAM, 2), (BULK, 2));
     vec![
         claim(

@@ -19,7 +19,7 @@ pub(super) const THEP: &str = "thep";
 /// The schedulers that run on one engine, each with a queue of this project.
 const ENGINES: [&str; 9] =
     ["the", "chase_lev", "asymmetric", "ff_cl", "ff_the", "thep", "ff_the-4", "thep-4", "thep-inf"];
-const OURS: [&str; 2] = ["filch-worker", "filch"];
+const RUNTIME: [&str; 2] = ["filch-worker", "filch"];
 const RAYON: &str = "rayon";
 
 /// The programs that were run, in the order of the suite.
@@ -56,20 +56,20 @@ pub(super) fn ratios<C: AsRef<str>>(
 pub(super) fn verdicts(results: &Results) -> Vec<Verdict> {
     let figures = Figures::of(results, cilk::SUITE);
     let cases = all_programs(results);
-    let claim = |text: &str| Claim::ours(ID, text);
+    let claim = |text: &str| Claim::of_filch(ID, text);
     // The engine with the worst result for the runtime.
     let engines = |count: usize| {
         // With one thread there are no thieves, so delta makes no difference.
         let engines = ENGINES.iter().filter(|name| count > 1 || !name.contains('-'));
         let means = engines.map(|other| {
-            let label = format!("{} / {other}, {}:", OURS[0], threads(count));
-            Criterion::mean(label, &ratios(figures, &cases, OURS[0], other, count), Bound::AtMost(1.0))
+            let label = format!("{} / {other}, {}:", RUNTIME[0], threads(count));
+            Criterion::mean(label, &ratios(figures, &cases, RUNTIME[0], other, count), Bound::AtMost(1.0))
         });
         Criterion::largest(means, Bound::AtMost(1.0))
     };
     let rayon = |count: usize| {
         let label = format!("{}:", threads(count));
-        Criterion::mean(label, &ratios(figures, &cases, OURS[0], RAYON, count), Bound::AtMost(1.0))
+        Criterion::mean(label, &ratios(figures, &cases, RUNTIME[0], RAYON, count), Bound::AtMost(1.0))
     };
     vec![
         claim("Over all Cilk programs (geometric mean), the default runtime is at least as fast as the fastest engine with a queue.")
@@ -104,7 +104,7 @@ pub(super) fn section(results: &Results) -> Section {
 
 fn drawing(results: &Results) -> Item {
     let figures = Figures::of(results, cilk::SUITE);
-    let names = ["chase_lev", "asymmetric", THEP, OURS[0], OURS[1], RAYON];
+    let names = ["chase_lev", "asymmetric", THEP, RUNTIME[0], RUNTIME[1], RAYON];
     let chart = bars("time, the = 1", Some(1.0), &programs(figures), &names, |case, other| {
         ratio(figures, case, other, THE, THREADS)
     });
@@ -126,7 +126,7 @@ fn everything(results: &Results, count: usize) -> Item {
     let figures = Figures::of(results, cilk::SUITE);
     let cases = programs(figures);
     let names = ["serial", "chase_lev", "asymmetric", "ff_cl", "ff_the", THEP];
-    let names: Vec<&str> = names.into_iter().chain(OURS).chain([RAYON]).collect();
+    let names: Vec<&str> = names.into_iter().chain(RUNTIME).chain([RAYON]).collect();
     let own = |other: &str| if other == "serial" { 1 } else { count };
     let row = |case: &&str| -> Vec<Cell> {
         let ratio = |other: &&str| figures.ratio(case, MILLIS_A_RUN, (other, own(other)), (THE, count));

@@ -7,7 +7,7 @@ use crate::report::page::{Holds, Verdict};
 const ABOUT: f64 = 0.75;
 
 /// The source of this project's own claims.
-pub(super) const OURS: &str = "filch";
+pub(super) const FILCH: &str = "filch";
 
 /// The most figures that are named if they are not as claimed.
 const NAMED: usize = 3;
@@ -36,7 +36,7 @@ impl Bound {
         // A factor never moves a figure across zero, nor away from zero. So a few rounds of
         // differences would always convince.
         let is_a_sign = matches!(self, Bound::AtLeast(end) | Bound::AtMost(end) if end == 0.0);
-        if figure.has_gaps() || (is_a_sign || figure.value() == 0.0) && figure.is_scant() {
+        if figure.has_gaps() || (is_a_sign || figure.value() == 0.0) && figure.has_few_rounds() {
             return Holds::Unclear;
         }
         let (low, high) = figure.range();
@@ -149,8 +149,8 @@ pub(super) struct Claim {
 
 impl Claim {
     /// Makes a claim of this project.
-    pub(super) fn ours(section: &'static str, text: impl Into<String>) -> Claim {
-        Claim::new(OURS, section, text)
+    pub(super) fn of_filch(section: &'static str, text: impl Into<String>) -> Claim {
+        Claim::new(FILCH, section, text)
     }
 
     /// Makes a claim of a source, in a section.
@@ -240,7 +240,7 @@ mod tests {
     }
 
     fn claim() -> Claim {
-        Claim::ours("fork-join", "it is fast")
+        Claim::of_filch("fork-join", "it is fast")
     }
 
     #[test]

@@ -39,7 +39,7 @@ fn joins(results: &Results, case: &str, over: (&str, usize), under: (&str, usize
 
 pub(super) fn verdicts(results: &Results) -> Vec<Verdict> {
     let figures = Figures::of(results, fork_join::SUITE);
-    let claim = |text: &str| Claim::ours(ID, text);
+    let claim = |text: &str| Claim::of_filch(ID, text);
     let (several, number) = (THREADS, fib(results));
     let part = |label: &str, case: &str, over: (&str, usize), under: (&str, usize), bound: Bound| {
         Criterion::new(label, joins(results, case, over, under), bound)
@@ -48,10 +48,10 @@ pub(super) fn verdicts(results: &Results) -> Vec<Verdict> {
     let least = Bound::AtLeast(1.0);
     // Of the runtime's two ways, the faster one counts.
     let large_tree = |other: &str| {
-        let ours =
-            ["filch-worker", "filch-maybe"].map(|ours| joins(results, "tree-16m", (other, several), (ours, several)));
-        let ours: Option<Vec<Rounds>> = ours.into_iter().collect();
-        ours?.into_iter().max_by(|a, b| a.value().total_cmp(&b.value()))
+        let variants = ["filch-worker", "filch-maybe"]
+            .map(|variant| joins(results, "tree-16m", (other, several), (variant, several)));
+        let variants: Option<Vec<Rounds>> = variants.into_iter().collect();
+        variants?.into_iter().max_by(|a, b| a.value().total_cmp(&b.value()))
     };
     let wakes = |count: usize| figures.ratio("wake", NANOS_A_WAKE, ("filch", count), ("rayon", count));
     // The rest after subtracting the work itself may be negative, so there is no ratio.

@@ -47,7 +47,7 @@ fn gain(results: &Results, family: Family, other: &str, count: usize) -> Option<
 }
 
 pub(super) fn verdicts(results: &Results) -> Vec<Verdict> {
-    let claim = |text: &str| Claim::ours(ID, text);
+    let claim = |text: &str| Claim::of_filch(ID, text);
     let parts = |families: &[(Family, &str)], other: &str, counts: &[usize], least: f64| -> Vec<Criterion> {
         let part = |(family, name): (Family, &str), count: usize| {
             Criterion::new(

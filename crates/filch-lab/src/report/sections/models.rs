@@ -14,7 +14,7 @@ pub(super) fn line<'a>(results: &'a Results, model: &str) -> Option<&'a ModelLin
 }
 
 pub(super) fn verdicts(results: &Results) -> Vec<Verdict> {
-    let claim = Claim::ours(
+    let claim = Claim::of_filch(
         ID,
         "Every queue, the fork stack and the sleep protocol keep their guarantees in all reachable states, and every flawed variant is refuted.",
     );

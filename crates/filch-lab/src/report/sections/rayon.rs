@@ -14,12 +14,12 @@ use crate::report::page::{Item, Section, Verdict};
 
 pub(super) const ID: &str = "rayon";
 
-const OURS: &str = "filch";
+const FILCH: &str = "filch";
 const IN_PLACE: &str = "filch-in-place";
-const STOCK: &str = "rayon";
+const RAYON: &str = "rayon";
 
 /// The implementations that are measured in every case.
-const BOTH: [&str; 2] = [STOCK, OURS];
+const BOTH: [&str; 2] = [RAYON, FILCH];
 
 /// The page's name for [`IN_PLACE`].
 const IN_PLACE_LABEL: &str = "filch, in place";
@@ -59,33 +59,33 @@ fn programs(figures: Figures<'_>) -> Vec<Measured<'_>> {
     cases
 }
 
-fn ratio(figures: Figures<'_>, ours: &str, case: &str, unit: &str, count: usize) -> Option<Rounds> {
-    figures.ratio(case, unit, (ours, count), (STOCK, count))
+fn ratio(figures: Figures<'_>, name: &str, case: &str, unit: &str, count: usize) -> Option<Rounds> {
+    figures.ratio(case, unit, (name, count), (RAYON, count))
 }
 
 pub(super) fn verdicts(results: &Results) -> Vec<Verdict> {
     let figures = Figures::of(results, rayon::SUITE);
-    let claim = |text: &str| Claim::ours(ID, text);
+    let claim = |text: &str| Claim::of_filch(ID, text);
     let faster = |case: &str, unit: &str, count: usize, least: f64| {
-        let figure = figures.ratio(case, unit, (STOCK, count), (OURS, count));
+        let figure = figures.ratio(case, unit, (RAYON, count), (FILCH, count));
         Criterion::new(format!("{case}, {}:", threads(count)), figure, Bound::AtLeast(least))
     };
     let mean = |count: usize| {
         let ratios: Vec<Option<Rounds>> =
-            programs(figures).into_iter().map(|(case, unit)| ratio(figures, OURS, case, unit, count)).collect();
+            programs(figures).into_iter().map(|(case, unit)| ratio(figures, FILCH, case, unit, count)).collect();
         Criterion::mean(format!("{}:", threads(count)), &ratios, Bound::AtMost(1.0))
-            .incomplete_if(results.is_part(rayon::SUITE))
+            .incomplete_if(results.is_incomplete(rayon::SUITE))
     };
-    let all = |ours: &'static str| {
-        let mut all = comparisons(figures, ours);
-        if results.is_part(rayon::SUITE) {
+    let all = |name: &'static str| {
+        let mut all = comparisons(figures, name);
+        if results.is_incomplete(rayon::SUITE) {
             all.push(("programs that did not run".to_owned(), None));
         }
         all
     };
     vec![
         claim("No program that uses rayon is slower on filch. (Tolerance: 3 %, the accuracy of a comparison.)")
-            .judged_each(&all(OURS), Bound::AtMost(TOLERANCE)),
+            .judged_each(&all(FILCH), Bound::AtMost(TOLERANCE)),
         claim("With callers in place, no program that calls from outside its pool is slower than on rayon. (Tolerance: 3 %.)")
             .judged_each(&all(IN_PLACE), Bound::AtMost(TOLERANCE)),
         claim("Over all programs, filch is faster: the geometric mean of filch / rayon is below 1.")
@@ -104,7 +104,7 @@ pub(super) fn verdicts(results: &Results) -> Vec<Verdict> {
             "3 x filch - rayon",
             vec![Criterion::new(
                 "",
-                figures.excess("tick", EXTRA_CPU_MICROS_A_TICK, 3.0, (OURS, THREADS), (STOCK, THREADS)),
+                figures.excess("tick", EXTRA_CPU_MICROS_A_TICK, 3.0, (FILCH, THREADS), (RAYON, THREADS)),
                 Bound::AtMost(0.0),
             )
             .with_unit("us per tick")],
@@ -113,11 +113,11 @@ pub(super) fn verdicts(results: &Results) -> Vec<Verdict> {
 }
 
 /// Returns the ratio of every program with each number of threads.
-fn comparisons(figures: Figures<'_>, ours: &str) -> Vec<(String, Option<Rounds>)> {
+fn comparisons(figures: Figures<'_>, name: &str) -> Vec<(String, Option<Rounds>)> {
     let of = |(case, unit): Measured<'_>, count| {
-        (format!("{case}, {}:", threads(count)), ratio(figures, ours, case, unit, count))
+        (format!("{case}, {}:", threads(count)), ratio(figures, name, case, unit, count))
     };
-    timed(figures, &[ours]).into_iter().flat_map(|case| [1, THREADS].map(|count| of(case, count))).collect()
+    timed(figures, &[name]).into_iter().flat_map(|case| [1, THREADS].map(|count| of(case, count))).collect()
 }
 
 pub(super) fn section(results: &Results) -> Section {
@@ -148,7 +148,7 @@ fn drawing(results: &Results) -> Item {
     let chart = bars("time on filch, rayon = 1", Some(1.0), &groups, &names, |group, name| {
         let &(case, unit) = cases.iter().find(|(case, _)| *case == group)?;
         let &(_, count) = counts.iter().find(|(known, _)| known == name)?;
-        ratio(figures, OURS, case, unit, count)
+        ratio(figures, FILCH, case, unit, count)
     });
     figure(
         Texts {
@@ -164,12 +164,12 @@ fn drawing(results: &Results) -> Item {
 /// Returns the table of calls from outside, beside rayon's.
 fn calls_from_outside(results: &Results) -> Item {
     let figures = Figures::of(results, rayon::SUITE);
-    let cases = timed(figures, &[OURS, IN_PLACE]);
+    let cases = timed(figures, &[FILCH, IN_PLACE]);
     let groups: Vec<&str> = cases.iter().filter_map(|(case, _)| case.strip_prefix(OUTSIDE)).collect();
     let several = threads(THREADS);
-    let chart = bars("time of a call, rayon = 1", Some(1.0), &groups, &[OURS, IN_PLACE_LABEL], |group, name| {
+    let chart = bars("time of a call, rayon = 1", Some(1.0), &groups, &[FILCH, IN_PLACE_LABEL], |group, name| {
         let &(case, unit) = cases.iter().find(|(case, _)| case.strip_prefix(OUTSIDE) == Some(group))?;
-        ratio(figures, if name == OURS { OURS } else { IN_PLACE }, case, unit, THREADS)
+        ratio(figures, if name == FILCH { FILCH } else { IN_PLACE }, case, unit, THREADS)
     });
     figure(
         Texts {
@@ -191,9 +191,9 @@ fn everything(results: &Results) -> Item {
     let row = |&(case, unit): &Measured<'_>| {
         let mut row = vec![name(case), name(unit)];
         for count in [1, THREADS] {
-            row.push(value(figures.figure(case, unit, (STOCK, count))));
-            row.push(value(figures.figure(case, unit, (OURS, count))));
-            row.push(interval(ratio(figures, OURS, case, unit, count)));
+            row.push(value(figures.figure(case, unit, (RAYON, count))));
+            row.push(value(figures.figure(case, unit, (FILCH, count))));
+            row.push(interval(ratio(figures, FILCH, case, unit, count)));
         }
         row
     };

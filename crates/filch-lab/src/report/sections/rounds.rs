@@ -58,7 +58,7 @@ impl Rounds {
     }
 
     /// Whether there are too few rounds for a meaningful interval.
-    pub(super) fn is_scant(&self) -> bool {
+    pub(super) fn has_few_rounds(&self) -> bool {
         finite(&self.samples).count() < ENOUGH
     }
 
@@ -91,7 +91,7 @@ impl Rounds {
     /// The range of the figure, for judging it. With too few rounds it is widened by the scatter.
     pub(super) fn range(&self) -> (f64, f64) {
         let Interval { low, high, .. } = self.interval;
-        if !self.is_scant() {
+        if !self.has_few_rounds() {
             return (low, high);
         }
         // Division moves a positive lower end down; a negative one needs multiplication. The upper

@@ -25,12 +25,12 @@ fn mean(results: &Results, label: &str, cases: &[&str], (other, count): (&str, u
     let figures = Figures::of(results, solver::SUITE);
     let ratio = |case: &&str| figures.ratio(case, MILLISECONDS, (other, count), (FILCH, count));
     let ratios = cases.iter().map(ratio).collect::<Vec<_>>();
-    Criterion::mean(label, &ratios, Bound::AtLeast(least)).incomplete_if(results.is_part(solver::SUITE))
+    Criterion::mean(label, &ratios, Bound::AtLeast(least)).incomplete_if(results.is_incomplete(solver::SUITE))
 }
 
 pub(super) fn verdicts(results: &Results) -> Vec<Verdict> {
     let figures = Figures::of(results, solver::SUITE);
-    let claim = |text: &str| Claim::ours(ID, text);
+    let claim = |text: &str| Claim::of_filch(ID, text);
     let misp = mean(results, "", &cases(figures, "misp"), (DDO, THREADS), 2.0);
     let knapsack =
         |count: usize| mean(results, &format!("{}:", threads(count)), &cases(figures, "knapsack"), (DDO, count), 1.0);

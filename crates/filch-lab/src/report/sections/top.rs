@@ -38,8 +38,8 @@ pub(super) fn facts(results: &Results) -> Vec<(String, String)> {
         ("Compared with", peers.join(", ")),
         ("Date", results.date.clone()),
         ("Run", run.to_owned()),
-        ("CPU time of other machines", share(results.stolen)),
-        ("CPU time of other processes", share(results.others)),
+        ("CPU time of other machines", share(results.other_machines)),
+        ("CPU time of other processes", share(results.other_processes)),
         ("Brackets", BRACKETS.to_owned()),
     ]
     .into_iter()
@@ -58,7 +58,7 @@ pub(super) fn notices(results: &Results) -> Vec<String> {
                 .to_owned(),
         );
     }
-    let taken = results.stolen.unwrap_or(0.0) + results.others.unwrap_or(0.0);
+    let taken = results.other_machines.unwrap_or(0.0) + results.other_processes.unwrap_or(0.0);
     if let Some(share) = Some(taken).filter(|share| *share > BUSY) {
         notices.push(format!(
             "Other programs and machines used {:.0} % of the CPU time. Ratios are computed round by round, so they are affected less than times.",
@@ -91,17 +91,17 @@ mod tests {
         assert!(notices(&results).is_empty());
         results.full = false;
         results.interrupted = true;
-        results.stolen = Some(0.13);
+        results.other_machines = Some(0.13);
         results.machine.cores = 2;
         results.left_out = vec!["MPI is left out: there is none.".to_owned()];
         let all = notices(&results);
         for part in ["run was interrupted", "quick run", "13 %", "2 cores", "MPI"] {
             assert!(all.iter().any(|notice| notice.contains(part)), "{part} is not in {all:?}");
         }
-        results.stolen = Some(0.04);
-        results.others = Some(0.3);
+        results.other_machines = Some(0.04);
+        results.other_processes = Some(0.3);
         assert!(notices(&results).iter().any(|notice| notice.contains("used 34 % of the CPU time")));
-        results.others = Some(0.005);
+        results.other_processes = Some(0.005);
         assert!(!notices(&results).iter().any(|notice| notice.contains("CPU time")));
     }
 

@@ -32,7 +32,7 @@ pub(super) fn verdicts(results: &Results) -> Vec<Verdict> {
     let all = all_programs(results);
     let cases: Vec<&str> = all.iter().map(|case| &**case).filter(|case| is_of_the_paper(case)).collect();
     let paper = |text: &str| Claim::new(SOURCE, ID, text);
-    let ours = |text: &str| Claim::ours(ID, text);
+    let filch = |text: &str| Claim::of_filch(ID, text);
 
     let fence = best(figures, &cases, 1, Bound::saves_about(0.25));
     let mean = |cases: &[&str], over: &str, under: &str, count: usize, bound: Bound| {
@@ -56,8 +56,8 @@ pub(super) fn verdicts(results: &Results) -> Vec<Verdict> {
         paper("The program that gains most from THEP is up to 23 % faster.").judged("thep / the", vec![most]),
         paper("The waiting time of thieves hardly matters: THEP with an infinite delta is as fast. (Tolerance: 5 %.)").judged("thep-inf / thep", vec![delta]),
         without_steals(figures, &cases, paper("FF-THE with delta = S / 2 is too conservative: in 6 of 11 programs nothing is stolen, and they run as on one thread.")),
-        ours("THEP takes at most 1.02 times as long as THE in every program.").judged_each(&each, Bound::AtMost(1.02)),
-        ours("THEP is at least 5 % faster than THE on the fine-grained programs (geometric mean).").judged("thep / the", vec![fine]),
+        filch("THEP takes at most 1.02 times as long as THE in every program.").judged_each(&each, Bound::AtMost(1.02)),
+        filch("THEP is at least 5 % faster than THE on the fine-grained programs (geometric mean).").judged("thep / the", vec![fine]),
     ]
 }
 
@@ -85,7 +85,8 @@ fn without_steals(figures: Figures<'_>, cases: &[&str], claim: Claim) -> Verdict
         alone.len(),
         stolen.len()
     );
-    let scant = stolen.len() < cases.len() || stolen.iter().any(|(_, the, ff_the)| the.is_scant() || ff_the.is_scant());
+    let scant = stolen.len() < cases.len()
+        || stolen.iter().any(|(_, the, ff_the)| the.has_few_rounds() || ff_the.has_few_rounds());
     let holds = match alone.len() {
         _ if scant => Holds::Unclear,
         ABOUT_SIX.. => Holds::Yes,
