@@ -1,16 +1,16 @@
 //! Rows of figures, as JSON, as tables and as drawings.
 
 mod file;
+mod format;
 mod json;
 mod plot;
 mod table;
-mod words;
 
 pub(crate) use file::{check_writable, write as write_file};
+pub(crate) use format::{bytes, grouped, time};
 pub(crate) use json::write_json;
 pub(crate) use plot::write_plot;
 pub(crate) use table::{comparison, grid, number, tables};
-pub(crate) use words::{bytes, grouped, time};
 
 use serde::Serialize;
 

@@ -1,6 +1,6 @@
 //! The filch program.
 //!
-//! It measures the queues, the runtime and the solver of this workspace beside their peers on this
+//! It compares the queues, the runtime and the solver of this workspace with their peers on this
 //! machine. It also explores graphs, solves problems, and searches every state of the models.
 //!
 //! Without arguments it writes the quick report, so that `cargo run --release` shows something
@@ -36,7 +36,8 @@ use clap::{Parser, Subcommand};
 
 /// Measure work stealing, explore graphs, solve problems, and check models.
 ///
-/// Without a command, run `filch report`: measure a part of everything in less than three minutes, and write a page.
+/// Without a command, run `filch report`: measure a part of everything in less than three minutes,
+/// and write a page.
 #[derive(Debug, Parser)]
 #[command(name = "filch", version)]
 struct Cli {

@@ -28,7 +28,7 @@ const FOLDER: &str = "target/filch-report";
 Ctrl-C ends the measurements and writes a page with the results so far; the exit code is 130. A second Ctrl-C exits at once, without a page. \
 Otherwise the exit code is 0 if there are any results, even if a part failed: the page says which part, and why.")]
 pub(crate) struct Arguments {
-    /// Run every suite in full: takes hours, not less than three minutes.
+    /// Run every suite in full: hours instead of less than three minutes.
     #[arg(long)]
     full: bool,
 

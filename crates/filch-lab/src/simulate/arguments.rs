@@ -18,10 +18,10 @@ const SEND: f64 = 150.0;
 
 /// Simulate the coordinator of a run across machines, with up to thousands of ranks.
 ///
-/// The coordinator is real, and its cost per message is measured on this machine. Ranks, threads, network and time are
-/// simulated. The work is the tree of a recorded search; without a recording, a search is recorded first. The tree is
-/// simulated as it is (strong scaling), and in larger trees like it, with the same work per thread for any number of
-/// ranks (weak scaling).
+/// The coordinator is real, and its cost per message is measured on this machine. Ranks, threads,
+/// network and time are simulated. The work is the tree of a recorded search; without a recording,
+/// a search is recorded first. The tree is simulated as it is (strong scaling), and in larger trees
+/// like it, with the same work per thread for any number of ranks (weak scaling).
 #[derive(Args, Debug)]
 pub(crate) struct Arguments {
     /// Solve this problem of `filch solve` with one thread, and record its nodes.
@@ -88,7 +88,7 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "NS", default_value_t = SEND, value_parser = amount)]
     send: f64,
 
-    /// Set the time of the coordinator per message, in nanoseconds.
+    /// Set the time of the coordinator to handle a message, in nanoseconds.
     ///
     /// Without it, the time is measured, and the figures differ from run to run.
     #[arg(long, value_name = "NS", value_parser = amount)]

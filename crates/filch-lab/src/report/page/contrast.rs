@@ -65,7 +65,8 @@ fn without_scripts_the_page_follows_a_dark_preference() {
     let html = document::html(&super::tests::sample_page()).unwrap();
     let (_, preferred) = html.split_once("@media screen and (prefers-color-scheme: dark) {").unwrap();
     let (preferred, _) = preferred.split_once("</style>").unwrap();
-    let (_, rules) = preferred.split_once(":root:not([data-theme]) {").expect("a theme that is set wins");
+    let (_, rules) =
+        preferred.split_once(":root:not([data-theme]) {").expect("no rules for a page without a theme attribute");
     let (_, dark) = DARK.split_once('{').unwrap();
     assert_eq!(rules.trim_end(), format!("{}\n}}", dark.trim_end()));
 }

@@ -161,7 +161,7 @@ fn every_element_is_closed() {
                 continue;
             }
         }
-        let end = rest.find('>').expect("a tag ends");
+        let end = rest.find('>').expect("a tag without an end");
         let tag = &rest[..end];
         rest = &rest[end + 1..];
         let name = tag.trim_start_matches('/').split([' ', '/', '\n']).next().unwrap();

@@ -1,5 +1,6 @@
 "use strict";
-// The theme: the reader's choice, else the system's preference. The choice is stored if the browser has storage.
+// The theme: the reader's choice, else the system's preference.
+// The choice is stored if the browser has storage.
 (() => {
   const root = document.documentElement;
   const dark = matchMedia("(prefers-color-scheme: dark)");

@@ -12,7 +12,8 @@
     return `${Number((nanoseconds / unit).toPrecision(6))} ${name}`;
   };
 
-  // Returns rows of bars, one for each lane and depth. The bars of a row are in order and do not overlap.
+  // Returns rows of bars, one for each lane and depth.
+  // The bars of a row are in order and do not overlap.
   const rowsOf = (numbers) => numbers.map((flat) => {
     const rows = [];
     let start = 0;
@@ -244,7 +245,8 @@
       redraw();
     };
 
-    // `changeBar` selects the next bar of the row; `changeRow` selects the bar at the same time in another row.
+    // `changeBar` selects the next bar of the row.
+    // `changeRow` selects the bar at the same time in another row.
     const changeBar = (by) => {
       if (!selected || !selected.row) {
         const row = rows.find((one) => above(one.ends, view.from) < one.starts.length);
@@ -285,8 +287,8 @@
       button.addEventListener("click", () => buttons[button.dataset.does]());
     }
 
-    // The wheel zooms while something is selected, or with Ctrl, which browsers report for a pinch on a touchpad. Otherwise it
-    // scrolls the page, also after a drag, a click beside all bars, or Escape, so that the drawing does not trap it.
+    // The wheel zooms while something is selected, or with Ctrl, which browsers report for a pinch on a
+    // touchpad. Otherwise it scrolls the page, also after a drag, a click beside all bars, or Escape.
     canvas.addEventListener("wheel", (event) => {
       if (Math.abs(event.deltaX) > Math.abs(event.deltaY)) {
         event.preventDefault();

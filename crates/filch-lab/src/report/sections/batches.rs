@@ -1,4 +1,4 @@
-//! Batches and single tasks beside peers. The figures of the paper on bulk operations leave them
+//! Batches and single tasks, compared with peers. The figures of the paper on bulk operations leave them
 //! out.
 
 use super::claim::{Bound, Claim, Criterion};

@@ -15,14 +15,14 @@ use crate::bench::queues::{Case, NANOS_AN_OPERATION};
 use crate::bench::{cilk, fork_join, queues, THREADS};
 use crate::chart::{Chart, Lane, Lanes};
 use crate::figures::{number, threads};
-use crate::report::collect::balance::{Balance, Way};
+use crate::report::collect::balance::{Balance, StrategyRun};
 use crate::report::collect::Results;
 use crate::report::page::{Cell, Holds, Item, Section, Verdict};
 
 pub(super) const ID: &str = "blitz";
 const SOURCE: &str = "Blitz";
 
-/// The ways of the load-balance figure.
+/// The strategies of the load-balance figure.
 pub(super) const STATIC: &str = "static";
 pub(super) const STEALING: &str = "stealing";
 
@@ -81,31 +81,31 @@ pub(super) fn verdicts(results: &Results) -> Vec<Verdict> {
     ]
 }
 
-fn way<'a>(balance: &'a Balance, name: &str) -> Option<&'a Way> {
-    balance.ways.iter().find(|way| way.name == name)
+fn run<'a>(balance: &'a Balance, name: &str) -> Option<&'a StrategyRun> {
+    balance.runs.iter().find(|run| run.name == name)
 }
 
 /// Judges by the busy shares of all runs, in pairs. There are too few runs for an interval, so
 /// nearly all must agree.
 fn balanced(results: &Results, claim: Claim) -> Verdict {
-    let ways = results.balance.as_ref().and_then(|balance| Some((way(balance, STATIC)?, way(balance, STEALING)?)));
-    let Some((divided, stolen)) = ways else { return claim.not_measured() };
-    let runs: Vec<bool> = divided
-        .busy
+    let runs = results.balance.as_ref().and_then(|balance| Some((run(balance, STATIC)?, run(balance, STEALING)?)));
+    let Some((divided, stolen)) = runs else { return claim.not_measured() };
+    let agreements: Vec<bool> = divided
+        .utilisations
         .iter()
-        .zip(&stolen.busy)
+        .zip(&stolen.utilisations)
         .map(|(divided, stolen)| *stolen >= BUSY && stolen - divided >= GAP)
         .collect();
-    let agree = runs.iter().filter(|agrees| **agrees).count();
+    let agree = agreements.iter().filter(|agrees| **agrees).count();
     let measured = format!(
         "static {:.0} % busy, {} ms; stealing {:.0} % busy, {} ms; {agree} of {} runs agree",
         100.0 * divided.utilisation,
         number(divided.total),
         100.0 * stolen.utilisation,
         number(stolen.total),
-        runs.len()
+        agreements.len()
     );
-    let holds = match (agree, runs.len() - agree) {
+    let holds = match (agree, agreements.len() - agree) {
         (yes, 0 | 1) if yes >= MOST => Holds::Yes,
         (0 | 1, no) if no >= MOST => Holds::No,
         _ => Holds::Unclear,
@@ -129,19 +129,19 @@ pub(super) fn section(results: &Results) -> Section {
 fn balance(results: &Results) -> Item {
     let title = "Load balance: the same uneven work with static division and with stealing";
     let command = "cargo run --release -- report --only balance";
-    let Some(balance) = results.balance.as_ref().filter(|balance| !balance.ways.is_empty()) else {
+    let Some(balance) = results.balance.as_ref().filter(|balance| !balance.runs.is_empty()) else {
         return missing(title, command);
     };
-    let group = |way: &Way| {
+    let group = |run: &StrategyRun| {
         let lane = |(number, pieces): (usize, &Vec<_>)| -> Lane {
             let piece = |piece: &crate::report::collect::balance::Piece| (piece.start, piece.end, piece.stolen);
             (format!("worker {number}"), pieces.iter().map(piece).collect())
         };
-        let name = format!("{}: {:.0} % busy", way.name, 100.0 * way.utilisation);
-        (name, way.workers.iter().enumerate().map(lane).collect())
+        let name = format!("{}: {:.0} % busy", run.name, 100.0 * run.utilisation);
+        (name, run.workers.iter().enumerate().map(lane).collect())
     };
     let chart =
-        Chart::Lanes(Lanes { axis: "milliseconds".to_owned(), groups: balance.ways.iter().map(group).collect() });
+        Chart::Lanes(Lanes { axis: "milliseconds".to_owned(), groups: balance.runs.iter().map(group).collect() });
     figure(
         Texts {
             id: "balance",
@@ -214,16 +214,16 @@ mod tests {
 
     #[test]
     fn the_verdict_on_balance_needs_most_runs_and_a_clear_gap() {
-        let way = |name, busy: &[f64]| Way {
+        let run = |name, busy: &[f64]| StrategyRun {
             name,
             workers: Vec::new(),
             total: 20.0,
             utilisation: busy[0],
-            busy: busy.to_vec(),
+            utilisations: busy.to_vec(),
         };
         let holds = |divided: &[f64], stolen: &[f64]| {
-            let ways = vec![way(STATIC, divided), way(STEALING, stolen)];
-            let balance = Some(Balance { what: String::new(), ways });
+            let runs = vec![run(STATIC, divided), run(STEALING, stolen)];
+            let balance = Some(Balance { what: String::new(), runs });
             verdicts(&Results { balance, ..nothing() })[0].holds
         };
         assert_eq!(holds(&[0.5; 5], &[0.97, 0.98, 0.7, 0.98, 0.96]), Holds::Yes);

@@ -1,4 +1,4 @@
-//! The Cilk programs on every scheduler: the runtime beside the engines and rayon.
+//! The Cilk programs on every scheduler: the runtime, the engines and rayon.
 
 use super::claim::{Bound, Claim, Criterion};
 use super::items::{bars, bench, figure, has_figures, name, table, text, value, Texts};
@@ -95,8 +95,8 @@ pub(super) fn section(results: &Results) -> Section {
                  The paper does not describe the positions in its matrix.",
             ),
             drawing(results),
-            everything(results, 1),
-            everything(results, THREADS),
+            all_cases(results, 1),
+            all_cases(results, THREADS),
             steals(results),
         ],
     }
@@ -122,7 +122,7 @@ fn drawing(results: &Results) -> Item {
 /// Returns a table with a row for each program and a column for each scheduler.
 ///
 /// The textbook's schedulers are left out: they are in the section of the Blitz notes.
-fn everything(results: &Results, count: usize) -> Item {
+fn all_cases(results: &Results, count: usize) -> Item {
     let figures = Figures::of(results, cilk::SUITE);
     let cases = programs(figures);
     let names = ["serial", "chase_lev", "asymmetric", "ff_cl", "ff_the", THEP];

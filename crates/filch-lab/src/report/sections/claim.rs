@@ -81,8 +81,8 @@ impl Criterion {
         }
     }
 
-    /// Marks the criterion as incomplete if the suite was interrupted. The number of missing ratios is
-    /// then unknown.
+    /// Marks the criterion as incomplete if the suite was interrupted. The number of missing ratios
+    /// is then unknown.
     pub(super) fn incomplete_if(self, interrupted: bool) -> Criterion {
         let (measured, all) = self.coverage;
         Criterion { coverage: (measured, if interrupted { usize::MAX } else { all }), ..self }

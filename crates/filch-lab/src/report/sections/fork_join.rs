@@ -1,4 +1,4 @@
-//! Fork and join beside rayon and chili.
+//! Fork and join, compared with rayon and chili.
 
 use super::claim::{Bound, Claim, Criterion};
 use super::items::{bars, bench, figure, has_figures, interval, name, table, text, value, Texts};
@@ -138,8 +138,8 @@ pub(super) fn section(results: &Results) -> Section {
             ),
             drawing(results, 1),
             drawing(results, THREADS),
-            everything(results, 1),
-            everything(results, THREADS),
+            all_cases(results, 1),
+            all_cases(results, THREADS),
             little_work(results),
             optimisations(results),
             many_workers(results),
@@ -169,7 +169,7 @@ fn drawing(results: &Results, count: usize) -> Item {
 }
 
 /// Returns a table of all implementations, with a row for each case.
-fn everything(results: &Results, count: usize) -> Item {
+fn all_cases(results: &Results, count: usize) -> Item {
     let figures = Figures::of(results, fork_join::SUITE);
     // A serial implementation runs on one thread, and is shown beside all others.
     let own = |other: &str| if other.starts_with("serial") { 1 } else { count };

@@ -93,12 +93,12 @@ pub(super) fn verdicts(results: &Results) -> Vec<Verdict> {
 /// Compares FIFO on the torus with the slowest of all others.
 fn slowest(results: &Results, count: usize) -> Criterion {
     let others = [CHASE_LEV, THE, LIFO, DOUBLE_ENDED];
-    let beside = |other: &str| {
+    let compare = |other: &str| {
         let label = format!("{FIFO} / {other}, {}:", threads(count));
         Criterion::new(label, graph_gain(results, Family::Torus, count, FIFO, other), Bound::AtLeast(1.0))
     };
     // A queue that was not measured might be the slowest, and counts as the smallest ratio.
-    let least = others.into_iter().map(beside).min_by(|a, b| a.value().total_cmp(&b.value()));
+    let least = others.into_iter().map(compare).min_by(|a, b| a.value().total_cmp(&b.value()));
     least.unwrap_or_else(|| Criterion::new("", None, Bound::AtLeast(1.0)))
 }
 

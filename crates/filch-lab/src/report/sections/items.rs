@@ -158,7 +158,7 @@ mod tests {
             ("c", "z") => rounds(2.0),
             _ => None,
         });
-        let Some(Chart::Bars(bars)) = chart else { panic!("there are bars") };
+        let Some(Chart::Bars(bars)) = chart else { panic!("the chart has no bars") };
         assert_eq!(bars.groups, ["a", "c"]);
         assert_eq!(bars.series.iter().map(|series| &*series.name).collect::<Vec<_>>(), ["x", "z"]);
         assert!(bars.series[0].bars[0].is_some() && bars.series[0].bars[1].is_none());

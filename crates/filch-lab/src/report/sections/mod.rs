@@ -1,4 +1,4 @@
-//! What the figures mean: a file for each section, beside its paper's claims.
+//! What the figures mean: a file for each section, with its paper's claims.
 //!
 //! Nothing is measured here, and nothing is drawn.
 

@@ -133,8 +133,8 @@ pub(super) fn section(results: &Results) -> Section {
             ),
             drawing(results),
             calls_from_outside(results),
-            everything(results),
-            everything_in_place(results),
+            all_cases(results),
+            all_cases_in_place(results),
         ],
     }
 }
@@ -161,7 +161,7 @@ fn drawing(results: &Results) -> Item {
     )
 }
 
-/// Returns the table of calls from outside, beside rayon's.
+/// Returns the figure of calls from outside, compared with rayon's.
 fn calls_from_outside(results: &Results) -> Item {
     let figures = Figures::of(results, rayon::SUITE);
     let cases = timed(figures, &[FILCH, IN_PLACE]);
@@ -184,7 +184,7 @@ fn calls_from_outside(results: &Results) -> Item {
     )
 }
 
-fn everything(results: &Results) -> Item {
+fn all_cases(results: &Results) -> Item {
     let figures = Figures::of(results, rayon::SUITE);
     let mut cases = measured(figures, &BOTH);
     cases.extend([("tick", EXTRA_CPU_MICROS_A_TICK), ("idle", CPU_MILLIS_A_SECOND)]);
@@ -219,7 +219,7 @@ fn everything(results: &Results) -> Item {
     )
 }
 
-fn everything_in_place(results: &Results) -> Item {
+fn all_cases_in_place(results: &Results) -> Item {
     let figures = Figures::of(results, rayon::SUITE);
     let mut cases = measured(figures, &[IN_PLACE]);
     cases.extend([("tick", EXTRA_CPU_MICROS_A_TICK), ("idle", CPU_MILLIS_A_SECOND)]);

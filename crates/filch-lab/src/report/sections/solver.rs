@@ -1,4 +1,4 @@
-//! The solver on decision diagrams beside ddo.
+//! The solver on decision diagrams, compared with ddo.
 
 use super::claim::{Bound, Claim, Criterion};
 use super::items::{bars, bench, figure, has_figures, interval, name, table, text, value, Texts};
@@ -55,7 +55,7 @@ pub(super) fn section(results: &Results) -> Section {
                  settings, and find the same optimum. They search in different orders, so the numbers of nodes are shown, too.",
             ),
             drawing(results),
-            everything(results),
+            all_cases(results),
         ],
     }
 }
@@ -80,7 +80,7 @@ fn drawing(results: &Results) -> Item {
 }
 
 /// Returns a table with a row for each instance and number of threads.
-fn everything(results: &Results) -> Item {
+fn all_cases(results: &Results) -> Item {
     let figures = Figures::of(results, solver::SUITE);
     let mut rows = Vec::new();
     for case in figures.cases(MILLISECONDS) {

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::super::collect::balance::{Balance, Piece, Way};
+use super::super::collect::balance::{Balance, Piece, StrategyRun};
 use super::super::collect::plan::Amount;
 use super::super::collect::timeline::{Bar, Steal, Timeline};
 use super::super::collect::{ModelLine, Models, Results};
@@ -192,16 +192,16 @@ fn run() -> Timeline {
 
 fn balance() -> Balance {
     let piece = |start, end, stolen| Piece { start, end, stolen };
-    let way = |name, other: Vec<Piece>, total, utilisation| Way {
+    let run = |name, other: Vec<Piece>, total, utilisation| StrategyRun {
         name,
         workers: vec![vec![piece(0.0, total, false)], other],
         total,
         utilisation,
-        busy: vec![utilisation; 5],
+        utilisations: vec![utilisation; 5],
     };
-    let divided = way("static", vec![piece(0.0, 5.0, false)], 35.0, 0.57);
-    let stolen = way("stealing", vec![piece(0.0, 5.0, false), piece(5.1, 20.0, true)], 20.0, 0.98);
-    Balance { what: "Forty pieces, the last of them long".to_owned(), ways: vec![divided, stolen] }
+    let divided = run("static", vec![piece(0.0, 5.0, false)], 35.0, 0.57);
+    let stolen = run("stealing", vec![piece(0.0, 5.0, false), piece(5.1, 20.0, true)], 20.0, 0.98);
+    Balance { what: "Forty pieces, the last of them long".to_owned(), runs: vec![divided, stolen] }
 }
 
 /// Returns every text of a page that is not a name.

@@ -1,4 +1,4 @@
-//! Figure 11: FF-CL and the idempotent queues beside Chase-Lev, on transitive closures.
+//! Figure 11: FF-CL and the idempotent queues compared with Chase-Lev, on transitive closures.
 
 use super::{ID, SOURCE};
 use crate::bench::graphs::{Family, Task, NANOS_A_VERTEX};
