@@ -287,8 +287,9 @@
       button.addEventListener("click", () => buttons[button.dataset.does]());
     }
 
-    // The wheel zooms while something is selected, or with Ctrl, which browsers report for a pinch on a
-    // touchpad. Otherwise it scrolls the page, also after a drag, a click beside all bars, or Escape.
+    // The wheel zooms while something is selected, or with Ctrl, which browsers report for a pinch
+    // on a touchpad. Otherwise it scrolls the page, also after a drag, a click beside all bars, or
+    // Escape.
     canvas.addEventListener("wheel", (event) => {
       if (Math.abs(event.deltaX) > Math.abs(event.deltaY)) {
         event.preventDefault();

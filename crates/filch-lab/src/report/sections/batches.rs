@@ -1,5 +1,6 @@
-//! Batches and single tasks, compared with peers. The figures of the paper on bulk operations leave them
-//! out.
+//! Batches and single tasks, compared with peers.
+//!
+//! The figures of the paper on bulk operations leave them out.
 
 use super::claim::{Bound, Claim, Criterion};
 use super::items::{bench, has_figures, name, table, text, value, Texts};
