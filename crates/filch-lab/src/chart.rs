@@ -5,9 +5,9 @@
 
 mod bars;
 mod canvas;
+mod colour;
 mod csv;
 mod heat_map;
-mod ink;
 mod lanes;
 mod lines;
 mod scale;
@@ -16,15 +16,15 @@ use std::path::Path;
 
 use anyhow::Result;
 
-use self::canvas::{Canvas, Side, SIZE};
-use self::ink::{escape, Ink, Palette};
+use self::canvas::{Align, Canvas, SIZE};
+use self::colour::{escape, Colour, Palette};
 use crate::figures::{number, write_file};
 
 pub(crate) use self::csv::line as csv_line;
 
 /// The texts of a chart on a page, also for screen readers.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Words<'a> {
+pub(crate) struct Texts<'a> {
     /// The prefix of its elements' ids, unique on the page.
     pub(crate) id: &'a str,
     /// Its title.
@@ -36,10 +36,10 @@ pub(crate) struct Words<'a> {
 /// Returns the chart for a page, in the page's colours.
 ///
 /// They are `--paper`, `--faint`, `--grid`, `--right`, `--wrong` and `--series-1` to `--series-8`.
-pub(crate) fn svg(chart: &Chart, words: Words<'_>) -> Result<String> {
+pub(crate) fn svg(chart: &Chart, words: Texts<'_>) -> Result<String> {
     let (svg, (width, height)) = draw(chart, None, Palette::Page)?;
     let body = svg.split_once('>').map_or("", |(_, body)| body);
-    let Words { id, title, description } = words;
+    let Texts { id, title, description } = words;
     let id = escape(id);
     Ok(format!(
         "<svg class=\"chart\" viewBox=\"0 0 {width} {height}\" width=\"{width}\" height=\"{height}\" \
@@ -87,11 +87,11 @@ fn draw(chart: &Chart, heading: Option<(&str, &str)>, palette: Palette) -> Resul
     let canvas = Canvas::new(&mut svg, size, top);
     if let Some((title, subtitle)) = heading {
         canvas.heading((0, 12 - top), title, 18.0)?;
-        canvas.text((0, 36 - top), subtitle, SIZE, Ink::Faint, Side::Left)?;
+        canvas.text((0, 36 - top), subtitle, SIZE, Colour::Faint, Align::Left)?;
     }
     drawing.draw(&canvas)?;
     let notes = canvas.finish()?;
-    let svg = ink::dress(&svg, palette, &notes);
+    let svg = colour::apply_palette(&svg, palette, &notes);
     let (width, height) = (size.0, size.1 + top);
     if palette == Palette::Page {
         return Ok((svg, (width, height)));

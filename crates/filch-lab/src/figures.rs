@@ -1,16 +1,16 @@
 //! Rows of figures, as JSON, as tables and as drawings.
 
 mod file;
+mod format;
 mod json;
 mod plot;
 mod table;
-mod words;
 
 pub(crate) use file::{check_writable, write as write_file};
+pub(crate) use format::{bytes, grouped, time};
 pub(crate) use json::write_json;
 pub(crate) use plot::write_plot;
 pub(crate) use table::{comparison, grid, number, tables};
-pub(crate) use words::{bytes, grouped, time};
 
 use serde::Serialize;
 
@@ -121,7 +121,7 @@ pub(crate) mod tests {
     }
 
     #[test]
-    fn a_note_is_written_only_where_there_is_one() {
+    fn a_row_without_a_note_has_no_note_field() {
         let machine = machine();
         let mut noted = series("asymmetric", &[1.0]);
         noted.note = Some("membarrier".to_owned());

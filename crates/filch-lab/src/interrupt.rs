@@ -28,13 +28,13 @@ static CHILDREN: Children = Mutex::new(Vec::new());
 /// that is `None`.
 ///
 /// It can be called only once in a process.
-pub(crate) fn handle(asked: impl Fn(Option<Instant>) + Send + 'static) -> Result<()> {
+pub(crate) fn handle(on_signal: impl Fn(Option<Instant>) + Send + 'static) -> Result<()> {
     let first = OnceLock::new();
     ctrlc::set_handler(move || {
-        asked(first.get().copied());
+        on_signal(first.get().copied());
         first.get_or_init(Instant::now);
     })
-    .context("Ctrl-C cannot be listened to")?;
+    .context("cannot install the Ctrl-C handler")?;
     // Relaxed: it publishes no data.
     HANDLED.store(true, Ordering::Relaxed);
     Ok(())
@@ -109,13 +109,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn whoever_is_entrusted_ends_with_the_program() {
+    fn registered_children_end_with_the_program() {
         let children = Children::default();
         let start = |script: &str| entrust_to(&children, Command::new("/bin/sh").args(["-c", script]).spawn().unwrap());
         let sleeper = start("exec sleep 10");
         drop(start("true").lock().unwrap().wait());
         let done = start("exit 3");
-        assert_eq!(children.lock().unwrap().len(), 2, "whoever is gone is not looked at again");
+        assert_eq!(children.lock().unwrap().len(), 2, "ended children are removed from the list");
         assert_eq!(done.lock().unwrap().wait().unwrap().code(), Some(3));
         end_all(&children);
         assert_eq!(sleeper.lock().unwrap().wait().unwrap().signal(), Some(9));

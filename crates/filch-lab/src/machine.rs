@@ -79,7 +79,7 @@ mod tests {
     }
 
     #[test]
-    fn every_field_says_something() {
+    fn no_field_is_empty() {
         let machine = Machine::here();
         for text in [&*machine.cpu, &*machine.kernel, machine.rustc, machine.commit] {
             assert!(!text.is_empty());

@@ -1,6 +1,6 @@
 //! The filch program.
 //!
-//! It measures the queues, the runtime and the solver of this workspace beside their peers on this
+//! It compares the queues, the runtime and the solver of this workspace with their peers on this
 //! machine. It also explores graphs, solves problems, and searches every state of the models.
 //!
 //! Without arguments it writes the quick report, so that `cargo run --release` shows something
@@ -34,9 +34,10 @@ use std::time::Duration;
 use anyhow::{Context, Result};
 use clap::{Parser, Subcommand};
 
-/// Work stealing, measured.
+/// Measure work stealing, explore graphs, solve problems, and check models.
 ///
-/// Without a command, measures a little of everything and writes a page about it: `filch report`, in less than three minutes.
+/// Without a command, run `filch report`: measure a part of everything in less than three minutes,
+/// and write a page.
 #[derive(Debug, Parser)]
 #[command(name = "filch", version)]
 struct Cli {
@@ -46,30 +47,30 @@ struct Cli {
 
 #[derive(Debug, Subcommand)]
 enum Command {
-    /// Measure, with every peer in the same run.
+    /// Run a benchmark suite, with all peers in the same run.
     #[command(after_help = "\
-Ctrl-C ends a suite after the sample that it is at, with the tables and the figures of what is measured until then, and the exit code 130; \
-once more ends it at once, with nothing. What was measured before something failed is shown, too.")]
+Ctrl-C ends a suite after the current sample and shows the results so far; the exit code is 130. A second Ctrl-C exits at once, without results. \
+If a suite fails, the results before the failure are shown, too.")]
     Bench {
         #[command(subcommand)]
         suite: bench::Suite,
     },
     /// Explore a graph: reachability, spanning trees, components, distances.
     Graph(graph::Arguments),
-    /// Solve a problem to the proven optimum: knapsack, independent set, clique, tours with time windows, Golomb rulers, flows.
+    /// Solve a problem to the proven optimum, for example knapsack or clique.
     Solve(solve::Arguments),
-    /// Make a random instance of a problem to solve.
+    /// Generate a random instance of a problem.
     Generate(generate::Arguments),
-    /// Simulate a run across machines, with thousands of ranks and the real coordinator.
+    /// Simulate a run across machines: thousands of ranks and the real coordinator.
     Simulate(simulate::Arguments),
-    /// Find out about this machine: its store buffer, what it reorders, what fences cost.
+    /// Measure this machine: its store buffer, its reordering, the cost of fences.
     Lab {
         #[command(subcommand)]
         instrument: lab::Instrument,
     },
-    /// Measure everything, and write a page to look at.
+    /// Measure everything and write a page.
     Report(report::Arguments),
-    /// Search every state of the models, and say what holds and what is refuted.
+    /// Search every state of the models: which claims hold and which are refuted.
     Verify(verify::Arguments),
 }
 
@@ -78,7 +79,7 @@ pub(crate) fn seconds(text: &str) -> Result<Duration, String> {
     let seconds: f64 = text.parse().map_err(|_| "this is not a number of seconds; an example is 2.5".to_owned())?;
     match Duration::try_from_secs_f64(seconds) {
         Ok(limit) if !limit.is_zero() => Ok(limit),
-        _ => Err("a time limit must be above 0, and not as long as this".to_owned()),
+        _ => Err("a time limit must be above 0 and below the largest duration".to_owned()),
     }
 }
 
@@ -102,7 +103,7 @@ fn main() -> ExitCode {
         Some(Command::Lab { instrument }) => instrument.run().map(|()| ExitCode::SUCCESS),
         Some(Command::Report(arguments)) => report::run(&arguments),
         Some(Command::Verify(arguments)) => verify::run(&arguments).map(|()| ExitCode::SUCCESS),
-        None => look_around(),
+        None => default_command(),
     };
     match result {
         Ok(code) => code,
@@ -114,8 +115,8 @@ fn main() -> ExitCode {
 }
 
 /// Runs the default command.
-fn look_around() -> Result<ExitCode> {
-    say("No command was given: this is `filch report`, which measures a little of everything and writes a page. `filch --help` lists what there is.");
+fn default_command() -> Result<ExitCode> {
+    say("No command given: running `filch report`, which measures a part of everything and writes a page. `filch --help` lists all commands.");
     report::run(&report::Arguments::default())
 }
 
@@ -125,7 +126,7 @@ fn print(text: &str) -> Result<()> {
     match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
         // The reader, for example `head`, has closed the pipe.
         Err(error) if error.kind() == ErrorKind::BrokenPipe => Ok(()),
-        result => result.context("the report could not be printed"),
+        result => result.context("cannot print to standard output"),
     }
 }
 
@@ -141,7 +142,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_command_line_is_well_formed() {
+    fn the_command_line_is_valid() {
         Cli::command().debug_assert();
     }
 

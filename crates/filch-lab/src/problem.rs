@@ -14,17 +14,17 @@ use filch_dd::Dominance;
 /// A problem.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Kind {
-    /// The most profit that a sack can carry; a line `N CAPACITY`, then a line `PROFIT WEIGHT` an item.
+    /// Knapsack with the most profit: a line `N CAPACITY`, then `PROFIT WEIGHT` for each item.
     Knapsack,
-    /// The heaviest set of vertices of which no two are neighbours; DIMACS.
+    /// Heaviest independent set: no two vertices are neighbours; DIMACS.
     Misp,
-    /// The heaviest set of vertices of which each two are neighbours; DIMACS.
+    /// Heaviest clique: all vertices are neighbours; DIMACS.
     Clique,
-    /// The earliest end of a tour that meets every time window.
+    /// Travelling salesman with time windows: the earliest end of a tour.
     Tsptw,
-    /// The shortest ruler on which all distances differ; a number of marks.
+    /// Shortest Golomb ruler: all distances differ; a number of marks.
     Golomb,
-    /// The most that flows where no flow may be split.
+    /// Largest unsplittable flow.
     Flow,
 }
 

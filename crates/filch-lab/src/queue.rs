@@ -107,7 +107,7 @@ impl FromStr for Queue {
     fn from_str(text: &str) -> Result<Queue, String> {
         Queue::ALL.into_iter().find(|queue| queue.name() == text).ok_or_else(|| {
             let known = Queue::ALL.map(Queue::name).join(", ");
-            format!("there is no queue of this name; there are {known}")
+            format!("no queue has this name; there are {known}")
         })
     }
 }
@@ -117,7 +117,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_queue_is_found_by_its_name() {
+    fn every_queue_is_parsed_from_its_name() {
         for queue in Queue::ALL {
             assert_eq!(queue.name().parse(), Ok(queue));
         }

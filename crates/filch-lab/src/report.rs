@@ -25,22 +25,22 @@ const FOLDER: &str = "target/filch-report";
 /// What a user may choose.
 #[derive(Args, Debug)]
 #[command(after_help = "\
-Ctrl-C ends it with a page of what is done so far, and the exit code 130; once more ends it at once, without a page. \
-Otherwise the exit code is 0 if there is something to look at, even if a part failed: the page says which, and why.")]
+Ctrl-C ends the measurements and writes a page with the results so far; the exit code is 130. A second Ctrl-C exits at once, without a page. \
+Otherwise the exit code is 0 if there are any results, even if a part failed: the page says which part, and why.")]
 pub(crate) struct Arguments {
-    /// Every suite in full: hours. Without it, a look at each, in less than three minutes.
+    /// Run every suite in full: hours instead of less than three minutes.
     #[arg(long)]
     full: bool,
 
-    /// One round of the smallest cases, in half a minute: everything is there, and no figure means anything.
+    /// Run one round of the smallest cases, to test the page: its figures mean nothing.
     #[arg(long, conflicts_with = "full", hide_short_help = true)]
     rehearsal: bool,
 
-    /// The folder that the page goes to.
+    /// Write the page to this folder.
     #[arg(long, value_name = "FOLDER", default_value = FOLDER)]
     out: PathBuf,
 
-    /// Only this suite or instrument; may be given several times.
+    /// Measure only this suite or instrument; may be given several times.
     #[arg(long, value_name = "NAME")]
     only: Vec<String>,
 }
@@ -64,9 +64,12 @@ impl Arguments {
 /// Measures, writes the page, and prints its path.
 pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
     let amount = arguments.amount();
-    let (parts, left_out) = plan::chosen(&arguments.only, amount)?;
+    let (parts, left_out) = plan::select(&arguments.only, amount)?;
     let folder = Folder::open(&arguments.out)?;
-    say(&format!("This takes about {}. Ctrl-C ends it with what is done until then.", plan::estimate(&parts, amount)));
+    say(&format!(
+        "This takes about {}. Ctrl-C ends the run and writes a page with the results so far.",
+        plan::estimate(&parts, amount)
+    ));
 
     let results = collect::collect(parts, amount, left_out)?;
     let page = sections::page(&results);
@@ -88,7 +91,7 @@ mod tests {
     use crate::command_line;
 
     #[test]
-    fn arguments_say_how_much_and_of_what() {
+    fn arguments_select_the_amount_and_the_parts() {
         let parse = |words: &[&str]| command_line::parse::<Arguments>(words);
         assert_eq!(parse(&[]).unwrap().amount(), Amount::Quick);
         assert_eq!(parse(&[]).unwrap().out, Arguments::default().out);

@@ -132,13 +132,13 @@ mod tests {
     }
 
     #[test]
-    fn the_smallest_is_found_wherever_it_is() {
+    fn the_minimum_does_not_depend_on_the_order() {
         assert_eq!(min(&[2.0, 0.5, 1.0]), Some(0.5));
         assert_eq!(min(&[]), None);
     }
 
     #[test]
-    fn the_interval_is_the_sign_tests() {
+    fn the_interval_is_that_of_the_sign_test() {
         // Textbook ranks of the 95 % interval: (4, 12) of 15, (1, 6) of 6, (6, 15) of 20.
         for (n, low, high) in [(15, 4.0, 12.0), (6, 1.0, 6.0), (20, 6.0, 15.0)] {
             let interval = interval(&up_to(n)).unwrap();
@@ -148,7 +148,7 @@ mod tests {
     }
 
     #[test]
-    fn few_samples_give_their_range_and_admit_it() {
+    fn the_interval_of_few_samples_is_their_range() {
         let five = interval(&up_to(5)).unwrap();
         assert_eq!((five.low, five.median, five.high), (1.0, 3.0, 5.0));
         assert_eq!(five.confidence, 0.9375);

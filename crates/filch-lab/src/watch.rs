@@ -51,26 +51,26 @@ pub(crate) fn each<C: Display>(cases: &[C]) -> impl Iterator<Item = &C> {
 /// it prints on standard error.
 fn case(done: usize, total: usize, name: impl Display) {
     let name = name.to_string();
-    if !tell(Event::Case { done, total, name: &name }) {
+    if !notify(Event::Case { done, total, name: &name }) {
         say(&format!("[{}/{total}] {name}", done + 1));
     }
 }
 
 /// Reports that a sample is finished, and the next has not begun.
 pub(crate) fn sample() {
-    tell(Event::Sample);
+    notify(Event::Sample);
 }
 
 /// Reports another activity that takes a while. Without a [listener](listen) it prints on standard
 /// error.
 pub(crate) fn remark(text: &str) {
-    if !tell(Event::Remark(text)) {
+    if !notify(Event::Remark(text)) {
         say(text);
     }
 }
 
 /// Sends an event to the listener. Returns whether there is a listener.
-fn tell(event: Event<'_>) -> bool {
+fn notify(event: Event<'_>) -> bool {
     let mut listener = LISTENER.lock().unwrap_or_else(PoisonError::into_inner);
     listener.as_mut().is_some_and(|listener| {
         listener(event);

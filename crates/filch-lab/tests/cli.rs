@@ -42,13 +42,13 @@ fn bad_input_is_refused_before_anything_is_measured() {
     refused(&["lab", "delta", "nowhere", "pop"], "nowhere cannot be read");
     refused(&["lab", "delta", "Cargo.toml", "pop"], "it is not a program that was compiled");
     refused(&["lab", "delta", "Cargo.toml", "pop", "--bound", "0"], "--bound");
-    refused(&["verify", "nobody"], "there is no model called `nobody`; there are chase_lev,");
+    refused(&["verify", "unknown"], "no model is named `unknown`; the models are chase_lev,");
     refused(&["verify", "chase_lev", "--tasks", "99"], "may be from 1 to");
     refused(&["verify", "--trace"], "required");
 }
 
 #[test]
-fn figures_that_cannot_be_written_are_not_measured() {
+fn a_suite_whose_output_cannot_be_written_does_not_run() {
     for (suite, option, first) in [
         ("queues", "--json", "burst-64"),
         ("fork-join", "--json", "fib-38"),
@@ -64,13 +64,13 @@ fn figures_that_cannot_be_written_are_not_measured() {
         let said = String::from_utf8_lossy(&output.stderr);
         assert!(!output.status.success());
         assert!(said.contains("cannot be written"), "{said}");
-        assert!(!said.contains(first), "it was measured all the same: {said}");
+        assert!(!said.contains(first), "the suite ran anyway: {said}");
         assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
     }
 }
 
 #[test]
-fn an_instrument_whose_figures_cannot_be_written_is_not_used() {
+fn an_instrument_whose_output_cannot_be_written_does_not_run() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("nowhere").join("figures");
     let path = path.to_str().unwrap();
@@ -82,7 +82,7 @@ fn an_instrument_whose_figures_cannot_be_written_is_not_used() {
 }
 
 #[test]
-fn prices_are_rows_and_a_table() {
+fn fence_costs_are_rows_and_a_table() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("figures.json");
     let output = filch(&["lab", "fences", "--quick", "--json", path.to_str().unwrap()]);
@@ -97,7 +97,7 @@ fn prices_are_rows_and_a_table() {
 }
 
 #[test]
-fn a_refuted_model_is_shown_as_a_run_with_store_buffers() {
+fn the_trace_of_a_refuted_model_shows_store_buffers() {
     let output = filch(&["verify", "chase_lev/unfenced", "--trace", "--bound", "1"]);
     let shown = String::from_utf8_lossy(&output.stdout);
     assert!(output.status.success(), "{shown}");
@@ -107,7 +107,7 @@ fn a_refuted_model_is_shown_as_a_run_with_store_buffers() {
 }
 
 #[test]
-fn a_model_that_holds_has_no_run_to_show() {
+fn a_model_that_holds_has_no_trace() {
     let output = filch(&["verify", "chase_lev", "--trace", "--bound", "1", "--tasks", "2"]);
     assert!(output.status.success());
     assert!(String::from_utf8_lossy(&output.stdout).contains("nothing is refuted"));
@@ -122,7 +122,7 @@ fn the_published_bulk_queue_is_refuted_as_expected() {
 }
 
 #[test]
-fn the_explorer_is_served_to_this_machine_only() {
+fn the_explorer_listens_on_the_loopback_interface_only() {
     let mut served = Command::new(env!("CARGO_BIN_EXE_filch"))
         .args(["verify", "chase_lev", "--explore", "--port", "0"])
         .stdout(Stdio::piped())
@@ -147,7 +147,7 @@ fn the_explorer_is_served_to_this_machine_only() {
 }
 
 #[test]
-fn one_run_of_the_solver_suite_tells_what_it_came_to() {
+fn one_run_of_the_solver_suite_prints_its_result() {
     for contender in ["filch", "ddo", "two-serial"] {
         let output =
             filch(&["bench", "solver-run", "golomb/7", "--contender", contender, "--threads", "2", "--limit", "60"]);
@@ -158,14 +158,14 @@ fn one_run_of_the_solver_suite_tells_what_it_came_to() {
         assert!(answer["seconds"].as_f64().unwrap() > 0.0 && answer["explored"].as_f64().unwrap() >= 1.0);
     }
     refused(
-        &["bench", "solver-run", "golomb/7", "--contender", "nobody", "--threads", "1", "--limit", "1"],
+        &["bench", "solver-run", "golomb/7", "--contender", "unknown", "--threads", "1", "--limit", "1"],
         "there are filch, ddo and two-serial",
     );
 }
 
 #[cfg(unix)]
 #[test]
-fn ctrl_c_ends_a_suite_with_the_cases_that_there_are() {
+fn ctrl_c_ends_a_suite_with_the_finished_cases() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("figures.json");
     let mut child = Command::new(env!("CARGO_BIN_EXE_filch"))
@@ -179,7 +179,7 @@ fn ctrl_c_ends_a_suite_with_the_cases_that_there_are() {
     // The first case is finished, and many are not.
     while !line.starts_with("[2/") {
         line.clear();
-        assert_ne!(said.read_line(&mut line).unwrap(), 0, "it ended by itself");
+        assert_ne!(said.read_line(&mut line).unwrap(), 0, "the program ended by itself");
     }
     assert!(Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap().success());
     let (mut rest, mut shown) = (String::new(), String::new());

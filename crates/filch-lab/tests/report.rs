@@ -19,7 +19,7 @@ fn report(out: &Path, words: &str) -> (Output, String) {
 }
 
 #[test]
-fn a_part_that_is_asked_for_is_on_the_page_and_the_page_is_told_of() {
+fn selected_parts_are_on_the_page_and_its_path_is_printed() {
     let folder = tempfile::tempdir().unwrap();
     let out = folder.path().join("a/report");
     let (output, said) = report(&out, "--rehearsal --only timeline --only balance");
@@ -29,25 +29,25 @@ fn a_part_that_is_asked_for_is_on_the_page_and_the_page_is_told_of() {
     assert!(shown.ends_with(&format!("The page is {}\n", index.display())), "{shown}");
     let page = fs::read_to_string(index).unwrap();
     assert!(
-        page.contains("its figures mean nothing") && page.contains("Only what was asked for was measured"),
+        page.contains("its figures mean nothing") && page.contains("Only the selected parts were measured"),
         "{page}"
     );
     assert!(said.contains("timeline, 1 of 2;") && said.contains("balance, 2 of 2;"), "{said}");
 }
 
 #[test]
-fn what_cannot_be_is_refused_before_anything_is_measured() {
+fn bad_arguments_are_refused_before_anything_is_measured() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("file");
     fs::write(&file, "kept").unwrap();
     for (out, words, code, reason) in [
-        (&file, "--rehearsal", 1, "cannot be made: there is a file in its place"),
-        (&file.join("below"), "--rehearsal", 1, "cannot be made: there is a file in its place"),
+        (&file, "--rehearsal", 1, "file: a file is in its place"),
+        (&file.join("below"), "--rehearsal", 1, "file/below: a file is in its place"),
         (
             &folder.path().join("new"),
             "--only qeues",
             1,
-            "nothing in a report is called `qeues`; there are store-buffer, litmus,",
+            "no part of the report is named `qeues`; the parts are store-buffer, litmus,",
         ),
         (&folder.path().join("new"), "--full --rehearsal", 2, "cannot be used with"),
     ] {
@@ -74,7 +74,7 @@ mod interrupted {
         let mut line = String::new();
         while !line.starts_with(line_begins) {
             line.clear();
-            assert_ne!(said.read_line(&mut line).unwrap(), 0, "it ended by itself");
+            assert_ne!(said.read_line(&mut line).unwrap(), 0, "the program ended by itself");
         }
         (child, said)
     }
@@ -94,18 +94,22 @@ mod interrupted {
     }
 
     #[test]
-    fn a_signal_ends_it_with_a_page_of_what_there_is() {
+    fn a_signal_ends_the_run_with_a_page_of_the_results_so_far() {
         for name in ["-INT", "-TERM"] {
             let out = tempfile::tempdir().unwrap();
             let words = "--rehearsal --only store-buffer --only queues --only bulk --only models";
             let (child, said) = begun(out.path(), words, "  queues: burst-64");
             signal(&child, name);
             let (rest, shown, page) = ended(child, said, out.path());
-            assert!(rest.contains("the page is written with what is done so far"), "{rest}");
+            assert!(rest.contains("the page will contain the results so far"), "{rest}");
             assert!(shown.contains("The page is "), "{shown}");
             // The program is in the middle of the queues, or, if the signal came late, of the next
             // part.
-            assert!(page.contains("models could be measured") && !page.contains("queues failed"), "{page}");
+            assert!(
+                page.contains("models: not measured, because the run was interrupted")
+                    && !page.contains("queues failed"),
+                "{page}"
+            );
             // The results of finished parts exist.
             assert_eq!(out.path().join("data/store-buffer.json").exists(), cfg!(target_arch = "x86_64"));
             assert!(!out.path().join("data/models-searched.csv").exists());
@@ -113,7 +117,7 @@ mod interrupted {
     }
 
     #[test]
-    fn a_run_in_a_process_of_its_own_is_ended_too_and_counts_as_no_failure() {
+    fn a_signal_also_ends_a_child_process_and_counts_as_no_failure() {
         let out = tempfile::tempdir().unwrap();
         // Unoptimised, and in full: minutes, of which a single process takes many seconds.
         let (child, said) = begun(out.path(), "--full --only solver --only models", "  solver: misp");
@@ -121,7 +125,7 @@ mod interrupted {
         let (_, _, page) = ended(child, said, out.path());
         assert!(!page.contains("failed"), "{page}");
         let is_said =
-            page.contains("before solver had found anything") || page.contains("solver, which did not end in time");
-        assert!(is_said && page.contains("before models could"), "{page}");
+            page.contains("before solver had any results") || page.contains("solver, which did not stop in time");
+        assert!(is_said && page.contains("models: not measured, because the run was interrupted"), "{page}");
     }
 }

@@ -25,7 +25,7 @@ fn recorded() -> tempfile::TempDir {
 }
 
 #[test]
-fn a_search_that_was_recorded_is_simulated_the_same_every_time() {
+fn a_recorded_search_is_simulated_deterministically() {
     let folder = recorded();
     let simulate = || {
         let words =
@@ -45,7 +45,7 @@ fn a_search_that_was_recorded_is_simulated_the_same_every_time() {
 }
 
 #[test]
-fn what_is_no_recording_is_refused_with_a_reason() {
+fn an_invalid_recording_is_refused_with_a_reason() {
     let folder = recorded();
     let whole = fs::read(folder.path().join("recording")).unwrap();
     fs::write(folder.path().join("short"), &whole[..whole.len() / 2]).unwrap();

@@ -5,8 +5,8 @@
 
 use anyhow::Result;
 
-use super::canvas::{width, Canvas, Legend, Side, SIZE, SMALL};
-use super::ink::{self, Ink};
+use super::canvas::{width, Align, Canvas, Legend, SIZE, SMALL};
+use super::colour::{self, Colour};
 use super::scale::{round_up, Scale};
 use super::{interval, Bars, Drawing, Estimate};
 use crate::figures::number;
@@ -71,11 +71,11 @@ impl Bars {
         self.reference.is_some() || high <= 8.0 * low
     }
 
-    fn are_columns(&self) -> bool {
+    fn uses_columns(&self) -> bool {
         let groups = self.groups.len().max(1) as i32;
         let room = (WIDTH - AXIS - 12) / groups;
         let fits = self.groups.iter().all(|name| name_lines(name, room - 6).is_some());
-        self.series.len() <= ink::SERIES
+        self.series.len() <= colour::SERIES
             && self.series.len() as i32 * COLUMN + BETWEEN <= room
             && fits
             && self.has_one_axis()
@@ -84,7 +84,7 @@ impl Bars {
 
 impl Drawing for Bars {
     fn size(&self) -> (i32, i32) {
-        if self.are_columns() {
+        if self.uses_columns() {
             let legend = Legend::new(self.names(), WIDTH - AXIS);
             (WIDTH, TITLE + legend.height() + HEIGHT + 48)
         } else {
@@ -94,7 +94,7 @@ impl Drawing for Bars {
     }
 
     fn draw(&self, canvas: &Canvas<'_>) -> Result<()> {
-        if self.are_columns() {
+        if self.uses_columns() {
             columns(self, canvas)
         } else {
             Panels::new(self).draw(canvas)
@@ -104,10 +104,10 @@ impl Drawing for Bars {
 
 fn columns(bars: &Bars, canvas: &Canvas<'_>) -> Result<()> {
     let legend = Legend::new(bars.names(), WIDTH - AXIS);
-    let inks = ink::of_names(bars.names());
-    canvas.text((0, TITLE / 2), &bars.axis, SIZE, Ink::Faint, Side::Left)?;
+    let colours = colour::of_names(bars.names());
+    canvas.text((0, TITLE / 2), &bars.axis, SIZE, Colour::Faint, Align::Left)?;
     legend.draw(canvas, (AXIS, TITLE), bars.names(), |place, (x, y)| {
-        canvas.rectangle((x - 6, y - 6), (x + 6, y + 6), inks[place], 1.0, None)
+        canvas.rectangle((x - 6, y - 6), (x + 6, y + 6), colours[place], 1.0, None)
     })?;
 
     // The space above the highest bar is for its figure.
@@ -118,8 +118,8 @@ fn columns(bars: &Bars, canvas: &Canvas<'_>) -> Result<()> {
     let scale = Scale::new((0.0, end), (bottom, top), false);
     for (figure, label) in scale.ticks(5) {
         let y = scale.at(figure);
-        canvas.path(&[(AXIS, y), (WIDTH, y)], if figure == 0.0 { Ink::Faint } else { Ink::Grid }, 1)?;
-        canvas.text((AXIS - 8, y), &label, SMALL, Ink::Faint, Side::Right)?;
+        canvas.path(&[(AXIS, y), (WIDTH, y)], if figure == 0.0 { Colour::Faint } else { Colour::Grid }, 1)?;
+        canvas.text((AXIS - 8, y), &label, SMALL, Colour::Faint, Align::Right)?;
     }
 
     let room = (WIDTH - AXIS - 12) / bars.groups.len().max(1) as i32;
@@ -129,30 +129,36 @@ fn columns(bars: &Bars, canvas: &Canvas<'_>) -> Result<()> {
         for (place, estimate) in bars.group(group) {
             let x = left + place as i32 * column;
             let (high, note) = (scale.at(estimate.value), note(bars, group, place, estimate));
-            canvas.rectangle((x + 1, high.min(bottom - 1)), (x + column - 1, bottom), inks[place], 1.0, Some(note))?;
+            canvas.rectangle(
+                (x + 1, high.min(bottom - 1)),
+                (x + column - 1, bottom),
+                colours[place],
+                1.0,
+                Some(note),
+            )?;
             let middle = x + column / 2;
             let mut above = high;
             if estimate.value > end {
-                canvas.rectangle((x, top + 8), (x + column, top + 12), Ink::Paper, 1.0, None)?;
+                canvas.rectangle((x, top + 8), (x + column, top + 12), Colour::Paper, 1.0, None)?;
             } else if has_interval(&estimate) {
                 let (low, high) = (scale.at(estimate.low), scale.at(estimate.high));
-                canvas.whisker((middle, low), (middle, high), (column / 4).clamp(2, 5))?;
+                canvas.error_bar((middle, low), (middle, high), (column / 4).clamp(2, 5))?;
                 above = above.min(high);
             }
             let figure = number(estimate.value);
             if estimate.value > end || width(&figure, SMALL) <= column {
-                canvas.text((middle, above - 9), &figure, SMALL, Ink::Text, Side::Middle)?;
+                canvas.text((middle, above - 9), &figure, SMALL, Colour::Text, Align::Middle)?;
             }
         }
         let middle = AXIS + 6 + group as i32 * room + room / 2;
         let lines = name_lines(&bars.groups[group], room - 6).unwrap_or_default();
         for (line, words) in lines.iter().enumerate() {
-            canvas.text((middle, bottom + 16 + 15 * line as i32), words, SIZE, Ink::Text, Side::Middle)?;
+            canvas.text((middle, bottom + 16 + 15 * line as i32), words, SIZE, Colour::Text, Align::Middle)?;
         }
     }
     if let Some(reference) = bars.reference {
         let y = scale.at(reference);
-        canvas.dashes((AXIS, y), (WIDTH, y), Ink::Text)?;
+        canvas.dashed_line((AXIS, y), (WIDTH, y), Colour::Text)?;
     }
     Ok(())
 }
@@ -179,10 +185,10 @@ impl<'a> Panels<'a> {
     }
 
     fn draw(&self, canvas: &Canvas<'_>) -> Result<()> {
-        canvas.text((0, TITLE / 2), &self.bars.axis, SIZE, Ink::Faint, Side::Left)?;
+        canvas.text((0, TITLE / 2), &self.bars.axis, SIZE, Colour::Faint, Align::Left)?;
         let groups = 0..self.bars.groups.len();
         let common = self.bars.has_one_axis().then(|| self.bars.end(groups.clone()));
-        let inks = ink::of_names(self.bars.names());
+        let colours = colour::of_names(self.bars.names());
         let across = WIDTH / self.across as i32;
         let mut top = TITLE;
         for (row, height) in self.heights.iter().enumerate() {
@@ -190,7 +196,7 @@ impl<'a> Panels<'a> {
                 let group = row * self.across + column;
                 if group < groups.end {
                     let end = common.unwrap_or_else(|| self.bars.end(group..group + 1));
-                    self.panel(canvas, &inks, group, end, (column as i32 * across, top, across - 20))?;
+                    self.panel(canvas, &colours, group, end, (column as i32 * across, top, across - 20))?;
                 }
             }
             top += height;
@@ -201,7 +207,7 @@ impl<'a> Panels<'a> {
     fn panel(
         &self,
         canvas: &Canvas<'_>,
-        inks: &[Ink],
+        colours: &[Colour],
         group: usize,
         end: f64,
         (left, top, room): (i32, i32, i32),
@@ -214,27 +220,27 @@ impl<'a> Panels<'a> {
         let bottom = first + bars.group(group).count() as i32 * BAR;
         for (figure, label) in scale.ticks(((room - self.name - FIGURE) / 36) as usize) {
             let x = scale.at(figure);
-            canvas.path(&[(x, first), (x, bottom + 4)], Ink::Grid, 1)?;
-            canvas.text((x, bottom + 13), &label, SMALL - 1.0, Ink::Faint, Side::Middle)?;
+            canvas.path(&[(x, first), (x, bottom + 4)], Colour::Grid, 1)?;
+            canvas.text((x, bottom + 13), &label, SMALL - 1.0, Colour::Faint, Align::Middle)?;
         }
         for (line, (place, estimate)) in bars.group(group).enumerate() {
             let y = first + line as i32 * BAR;
             let middle = y + BAR / 2;
             let x = scale.at(estimate.value);
             let note = note(bars, group, place, estimate);
-            canvas.rectangle((start, y + 2), (x.max(start + 1), y + BAR - 2), inks[place], 1.0, Some(note))?;
+            canvas.rectangle((start, y + 2), (x.max(start + 1), y + BAR - 2), colours[place], 1.0, Some(note))?;
             if estimate.value > end {
-                canvas.rectangle((x - 10, y), (x - 6, y + BAR), Ink::Paper, 1.0, None)?;
+                canvas.rectangle((x - 10, y), (x - 6, y + BAR), Colour::Paper, 1.0, None)?;
             } else if has_interval(&estimate) {
                 let (low, high) = (scale.at(estimate.low), scale.at(estimate.high));
-                canvas.whisker((low, middle), (high, middle), 3)?;
+                canvas.error_bar((low, middle), (high, middle), 3)?;
             }
-            canvas.text((start - 7, middle), &bars.series[place].name, SIZE, Ink::Text, Side::Right)?;
-            canvas.text((left + room, middle), &number(estimate.value), SMALL, Ink::Text, Side::Right)?;
+            canvas.text((start - 7, middle), &bars.series[place].name, SIZE, Colour::Text, Align::Right)?;
+            canvas.text((left + room, middle), &number(estimate.value), SMALL, Colour::Text, Align::Right)?;
         }
         if let Some(reference) = bars.reference {
             let x = scale.at(reference);
-            canvas.dashes((x, first - 2), (x, bottom + 4), Ink::Text)?;
+            canvas.dashed_line((x, first - 2), (x, bottom + 4), Colour::Text)?;
         }
         Ok(())
     }

@@ -10,10 +10,10 @@ use plotters::element::{Circle, PathElement, Polygon, Rectangle, Text};
 use plotters::style::text_anchor::{HPos, Pos, VPos};
 use plotters::style::{Color, FontStyle, FontTransform, IntoFont, RGBAColor, ShapeStyle, TextStyle};
 
-use super::ink::Ink;
+use super::colour::Colour;
 
 /// The factor by which the backend reduces font sizes.
-const LETTERS: f64 = 1.24;
+const FONT_SCALE: f64 = 1.24;
 
 /// The normal font size.
 pub(super) const SIZE: f64 = 13.0;
@@ -22,7 +22,7 @@ pub(super) const SMALL: f64 = 12.0;
 
 /// The position of a text relative to its point.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Side {
+pub(super) enum Align {
     Left,
     Middle,
     Right,
@@ -45,7 +45,7 @@ impl<'a> Canvas<'a> {
 
     /// Ends the drawing, and returns the notes of its shapes.
     pub(super) fn finish(self) -> Result<Vec<String>> {
-        self.area.present().map_err(unusual)?;
+        self.area.present().map_err(drawing_error)?;
         Ok(self.notes.into_inner())
     }
 
@@ -54,36 +54,36 @@ impl<'a> Canvas<'a> {
         &self,
         (x0, y0): (i32, i32),
         (x1, y1): (i32, i32),
-        ink: Ink,
+        colour: Colour,
         opacity: f64,
         note: Option<String>,
     ) -> Result<()> {
         let noted = note.is_some();
         self.notes.borrow_mut().extend(note);
         let corners = [(x0, y0 + self.top), (x1, y1 + self.top)];
-        self.area.draw(&Rectangle::new(corners, filled(ink, opacity, noted))).map_err(unusual)
+        self.area.draw(&Rectangle::new(corners, filled(colour, opacity, noted))).map_err(drawing_error)
     }
 
     /// Draws a line through points.
-    pub(super) fn path(&self, points: &[(i32, i32)], ink: Ink, width: u32) -> Result<()> {
-        let points = self.below(points);
-        self.area.draw(&PathElement::new(points, ink.stand_in(false).stroke_width(width))).map_err(unusual)
+    pub(super) fn path(&self, points: &[(i32, i32)], colour: Colour, width: u32) -> Result<()> {
+        let points = self.shifted(points);
+        self.area.draw(&PathElement::new(points, colour.placeholder(false).stroke_width(width))).map_err(drawing_error)
     }
 
     /// Draws an error bar with a stroke at each end, outlined in the background colour.
-    pub(super) fn whisker(&self, from: (i32, i32), to: (i32, i32), half: i32) -> Result<()> {
+    pub(super) fn error_bar(&self, from: (i32, i32), to: (i32, i32), half: i32) -> Result<()> {
         let across = if from.0 == to.0 { (half, 0) } else { (0, half) };
-        for (ink, width) in [(Ink::Paper, 3), (Ink::Text, 1)] {
-            self.path(&[from, to], ink, width)?;
+        for (colour, width) in [(Colour::Paper, 3), (Colour::Text, 1)] {
+            self.path(&[from, to], colour, width)?;
             for (x, y) in [from, to] {
-                self.path(&[(x - across.0, y - across.1), (x + across.0, y + across.1)], ink, width)?;
+                self.path(&[(x - across.0, y - across.1), (x + across.0, y + across.1)], colour, width)?;
             }
         }
         Ok(())
     }
 
     /// Draws a dashed line from one point to another.
-    pub(super) fn dashes(&self, from: (i32, i32), to: (i32, i32), ink: Ink) -> Result<()> {
+    pub(super) fn dashed_line(&self, from: (i32, i32), to: (i32, i32), colour: Colour) -> Result<()> {
         let (dx, dy) = (f64::from(to.0 - from.0), f64::from(to.1 - from.1));
         let length = dx.hypot(dy);
         let at = |distance: f64| {
@@ -92,70 +92,76 @@ impl<'a> Canvas<'a> {
         };
         let mut distance = 0.0;
         while distance < length {
-            self.path(&[at(distance), at(distance + 5.0)], ink, 1)?;
+            self.path(&[at(distance), at(distance + 5.0)], colour, 1)?;
             distance += 9.0;
         }
         Ok(())
     }
 
     /// Draws a filled polygon.
-    pub(super) fn shape(&self, points: &[(i32, i32)], ink: Ink, opacity: f64, note: Option<String>) -> Result<()> {
+    pub(super) fn polygon(
+        &self,
+        points: &[(i32, i32)],
+        colour: Colour,
+        opacity: f64,
+        note: Option<String>,
+    ) -> Result<()> {
         let noted = note.is_some();
         self.notes.borrow_mut().extend(note);
-        self.area.draw(&Polygon::new(self.below(points), filled(ink, opacity, noted))).map_err(unusual)
+        self.area.draw(&Polygon::new(self.shifted(points), filled(colour, opacity, noted))).map_err(drawing_error)
     }
 
     /// Draws a filled circle.
-    pub(super) fn circle(&self, (x, y): (i32, i32), radius: i32, ink: Ink, note: Option<String>) -> Result<()> {
+    pub(super) fn circle(&self, (x, y): (i32, i32), radius: i32, colour: Colour, note: Option<String>) -> Result<()> {
         let noted = note.is_some();
         self.notes.borrow_mut().extend(note);
-        self.area.draw(&Circle::new((x, y + self.top), radius, filled(ink, 1.0, noted))).map_err(unusual)
+        self.area.draw(&Circle::new((x, y + self.top), radius, filled(colour, 1.0, noted))).map_err(drawing_error)
     }
 
     /// Draws text, vertically centred.
-    pub(super) fn text(&self, at: (i32, i32), words: &str, size: f64, ink: Ink, side: Side) -> Result<()> {
-        self.words(at, words, size, ink, side, FontStyle::Normal, FontTransform::None)
+    pub(super) fn text(&self, at: (i32, i32), words: &str, size: f64, colour: Colour, align: Align) -> Result<()> {
+        self.draw_text(at, words, size, colour, align, FontStyle::Normal, FontTransform::None)
     }
 
     /// Draws bold text.
     pub(super) fn heading(&self, at: (i32, i32), words: &str, size: f64) -> Result<()> {
-        self.words(at, words, size, Ink::Text, Side::Left, FontStyle::Bold, FontTransform::None)
+        self.draw_text(at, words, size, Colour::Text, Align::Left, FontStyle::Bold, FontTransform::None)
     }
 
     /// Draws text that runs upwards, for an axis.
-    pub(super) fn upwards(&self, at: (i32, i32), words: &str) -> Result<()> {
-        self.words(at, words, SIZE, Ink::Faint, Side::Middle, FontStyle::Normal, FontTransform::Rotate270)
+    pub(super) fn vertical_text(&self, at: (i32, i32), words: &str) -> Result<()> {
+        self.draw_text(at, words, SIZE, Colour::Faint, Align::Middle, FontStyle::Normal, FontTransform::Rotate270)
     }
 
     #[allow(clippy::too_many_arguments)]
-    fn words(
+    fn draw_text(
         &self,
         (x, y): (i32, i32),
         words: &str,
         size: f64,
-        ink: Ink,
-        side: Side,
+        colour: Colour,
+        align: Align,
         style: FontStyle,
         transform: FontTransform,
     ) -> Result<()> {
-        let side = match side {
-            Side::Left => HPos::Left,
-            Side::Middle => HPos::Center,
-            Side::Right => HPos::Right,
+        let align = match align {
+            Align::Left => HPos::Left,
+            Align::Middle => HPos::Center,
+            Align::Right => HPos::Right,
         };
-        let font = ("sans-serif", size * LETTERS).into_font().style(style).transform(transform);
-        let colour = ink.stand_in(false);
-        let style = TextStyle::from(font).color(&colour).pos(Pos::new(side, VPos::Center));
-        self.area.draw(&Text::new(words.to_owned(), (x, y + self.top), style)).map_err(unusual)
+        let font = ("sans-serif", size * FONT_SCALE).into_font().style(style).transform(transform);
+        let colour = colour.placeholder(false);
+        let style = TextStyle::from(font).color(&colour).pos(Pos::new(align, VPos::Center));
+        self.area.draw(&Text::new(words.to_owned(), (x, y + self.top), style)).map_err(drawing_error)
     }
 
-    fn below(&self, points: &[(i32, i32)]) -> Vec<(i32, i32)> {
+    fn shifted(&self, points: &[(i32, i32)]) -> Vec<(i32, i32)> {
         points.iter().map(|&(x, y)| (x, y + self.top)).collect()
     }
 }
 
-fn filled(ink: Ink, opacity: f64, noted: bool) -> ShapeStyle {
-    let colour: RGBAColor = ink.stand_in(noted).mix(opacity);
+fn filled(colour: Colour, opacity: f64, noted: bool) -> ShapeStyle {
+    let colour: RGBAColor = colour.placeholder(noted).mix(opacity);
     colour.filled()
 }
 
@@ -210,13 +216,13 @@ impl Legend {
         for (place, (name, &(x, y))) in names.zip(&self.places).enumerate() {
             let middle = top + y + Self::LINE / 2;
             sample(place, (left + x + 8, middle))?;
-            canvas.text((left + x + Self::SAMPLE, middle), name, SIZE, Ink::Text, Side::Left)?;
+            canvas.text((left + x + Self::SAMPLE, middle), name, SIZE, Colour::Text, Align::Left)?;
         }
         Ok(())
     }
 }
 
 /// Converts an error of the backend. Drawing to a string fails only if the drawing is invalid.
-fn unusual(error: impl std::fmt::Display) -> anyhow::Error {
-    anyhow!("the chart could not be drawn: {error}")
+fn drawing_error(error: impl std::fmt::Display) -> anyhow::Error {
+    anyhow!("cannot draw the chart: {error}")
 }

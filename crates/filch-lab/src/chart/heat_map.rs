@@ -8,8 +8,8 @@ use std::collections::BTreeMap;
 
 use anyhow::Result;
 
-use super::canvas::{Canvas, Legend, Side, SIZE, SMALL};
-use super::ink::Ink;
+use super::canvas::{Align, Canvas, Legend, SIZE, SMALL};
+use super::colour::Colour;
 use super::scale::Scale;
 use super::{Drawing, HeatMap};
 
@@ -18,17 +18,17 @@ const LEFT: i32 = 70;
 const TOP: i32 = 34;
 const FOOT: i32 = 54;
 
-const LEGEND: [&str; 4] = ["every run right", "up to 1 in 1,000 wrong", "up to 1 in 10 wrong", "more"];
+const LEGEND: [&str; 4] = ["all correct", "up to 0.1 % incorrect", "up to 10 % incorrect", "more"];
 
-/// Returns the look of a cell, by the share of incorrect runs.
+/// Returns the style of a cell, by the share of incorrect runs.
 ///
 /// It is the fill, the edge, and the cross with its width.
-fn look(share: f64) -> (Ink, Ink, Option<(Ink, u32)>) {
+fn cell_style(share: f64) -> (Colour, Colour, Option<(Colour, u32)>) {
     match share {
-        share if share <= 0.0 => (Ink::Right, Ink::Faint, None),
-        share if share <= 0.001 => (Ink::Paper, Ink::Wrong, Some((Ink::Wrong, 1))),
-        share if share <= 0.1 => (Ink::Wrong, Ink::Wrong, Some((Ink::Paper, 1))),
-        _ => (Ink::Wrong, Ink::Text, Some((Ink::Paper, 2))),
+        share if share <= 0.0 => (Colour::Right, Colour::Faint, None),
+        share if share <= 0.001 => (Colour::Paper, Colour::Wrong, Some((Colour::Wrong, 1))),
+        share if share <= 0.1 => (Colour::Wrong, Colour::Wrong, Some((Colour::Paper, 1))),
+        _ => (Colour::Wrong, Colour::Text, Some((Colour::Paper, 2))),
     }
 }
 
@@ -76,15 +76,15 @@ impl Drawing for HeatMap {
         let x = Scale::new(along, (LEFT, right), log);
         let y = Scale::new(upwards, (bottom, TOP), log);
         for (figure, label) in y.ticks(8) {
-            canvas.path(&[(LEFT, y.at(figure)), (right, y.at(figure))], Ink::Grid, 1)?;
-            canvas.text((LEFT - 8, y.at(figure)), &label, SMALL, Ink::Faint, Side::Right)?;
+            canvas.path(&[(LEFT, y.at(figure)), (right, y.at(figure))], Colour::Grid, 1)?;
+            canvas.text((LEFT - 8, y.at(figure)), &label, SMALL, Colour::Faint, Align::Right)?;
         }
         for (figure, label) in x.ticks(8) {
-            canvas.path(&[(x.at(figure), TOP), (x.at(figure), bottom)], Ink::Grid, 1)?;
-            canvas.text((x.at(figure), bottom + 14), &label, SMALL, Ink::Faint, Side::Middle)?;
+            canvas.path(&[(x.at(figure), TOP), (x.at(figure), bottom)], Colour::Grid, 1)?;
+            canvas.text((x.at(figure), bottom + 14), &label, SMALL, Colour::Faint, Align::Middle)?;
         }
-        canvas.text(((LEFT + right) / 2, bottom + 38), &self.x_axis, SIZE, Ink::Faint, Side::Middle)?;
-        canvas.upwards((12, (TOP + bottom) / 2), &self.y_axis)?;
+        canvas.text(((LEFT + right) / 2, bottom + 38), &self.x_axis, SIZE, Colour::Faint, Align::Middle)?;
+        canvas.vertical_text((12, (TOP + bottom) / 2), &self.y_axis)?;
 
         let half = |(low, high): (f64, f64)| {
             if log {
@@ -100,16 +100,16 @@ impl Drawing for HeatMap {
         for (&(column, row), &share) in cells {
             let at = (x.at(f64::from(column)), y.at(f64::from(row)));
             let note = if share > 0.0 {
-                format!("{column}, {row}: {} wrong", percent(share))
+                format!("{column}, {row}: {} incorrect", percent(share))
             } else {
-                format!("{column}, {row}: every run right")
+                format!("{column}, {row}: all runs correct")
             };
             cell(canvas, at, (half_x, half_y), share, Some(note))?;
         }
         if self.diagonal {
             let (start, end) = (along.0.max(upwards.0), along.1.min(upwards.1));
-            canvas.dashes((x.at(start), y.at(start)), (x.at(end), y.at(end)), Ink::Text)?;
-            canvas.text((x.at(end) + 6, y.at(end) + 8), "y = x", SIZE, Ink::Text, Side::Left)?;
+            canvas.dashed_line((x.at(start), y.at(start)), (x.at(end), y.at(end)), Colour::Text)?;
+            canvas.text((x.at(end) + 6, y.at(end) + 8), "y = x", SIZE, Colour::Text, Align::Left)?;
         }
         let legend = Legend::new(LEGEND.into_iter(), SIDE + 100);
         legend.draw(canvas, (LEFT, 0), LEGEND.into_iter(), |place, at| {
@@ -120,14 +120,14 @@ impl Drawing for HeatMap {
 
 fn cell(canvas: &Canvas<'_>, (x, y): (i32, i32), half: (i32, i32), share: f64, note: Option<String>) -> Result<()> {
     let corners = ((x - half.0, y - half.1), (x + half.0, y + half.1));
-    let (inside, edge, cross) = look(share);
+    let (inside, edge, cross) = cell_style(share);
     canvas.rectangle(corners.0, corners.1, inside, 1.0, note)?;
     let ((left, top), (right, bottom)) = corners;
     canvas.path(&[(left, top), (right, top), (right, bottom), (left, bottom), (left, top)], edge, 1)?;
-    let Some((ink, width)) = cross else { return Ok(()) };
+    let Some((colour, width)) = cross else { return Ok(()) };
     let (dx, dy) = ((half.0 - 2).max(1), (half.1 - 2).max(1));
-    canvas.path(&[(x - dx, y - dy), (x + dx, y + dy)], ink, width)?;
-    canvas.path(&[(x - dx, y + dy), (x + dx, y - dy)], ink, width)
+    canvas.path(&[(x - dx, y - dy), (x + dx, y + dy)], colour, width)?;
+    canvas.path(&[(x - dx, y + dy), (x + dx, y - dy)], colour, width)
 }
 
 fn percent(share: f64) -> String {

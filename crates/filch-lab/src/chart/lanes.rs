@@ -2,8 +2,8 @@
 
 use anyhow::Result;
 
-use super::canvas::{width, Canvas, Legend, Side, SIZE, SMALL};
-use super::ink::Ink;
+use super::canvas::{width, Align, Canvas, Legend, SIZE, SMALL};
+use super::colour::Colour;
 use super::scale::Scale;
 use super::{Drawing, Lane, Lanes};
 
@@ -14,8 +14,8 @@ const FOOT: i32 = 50;
 /// The width of the share at the end of a lane.
 const SHARE: i32 = 64;
 
-const LEGEND: [&str; 3] = ["its own work", "stolen work", "nothing to do"];
-const INKS: [Ink; 3] = [Ink::Series(0), Ink::Series(1), Ink::Grid];
+const LEGEND: [&str; 3] = ["own work", "stolen work", "idle"];
+const COLOURS: [Colour; 3] = [Colour::Series(0), Colour::Series(1), Colour::Grid];
 
 impl Drawing for Lanes {
     fn size(&self) -> (i32, i32) {
@@ -26,7 +26,7 @@ impl Drawing for Lanes {
     fn draw(&self, canvas: &Canvas<'_>) -> Result<()> {
         let legend = Legend::new(LEGEND.into_iter(), WIDTH);
         legend.draw(canvas, (0, 0), LEGEND.into_iter(), |place, (x, y)| {
-            canvas.rectangle((x - 6, y - 6), (x + 6, y + 6), INKS[place], 1.0, None)
+            canvas.rectangle((x - 6, y - 6), (x + 6, y + 6), COLOURS[place], 1.0, None)
         })?;
         let names = self.groups.iter().flat_map(|(_, lanes)| lanes.iter().map(|(name, _)| width(name, SIZE)));
         let left = names.max().unwrap_or(0).min(220) + 10;
@@ -39,10 +39,10 @@ impl Drawing for Lanes {
         let bottom = self.size().1 - FOOT;
         for (figure, label) in scale.ticks(8) {
             let x = scale.at(figure);
-            canvas.path(&[(x, first), (x, bottom)], Ink::Grid, 1)?;
-            canvas.text((x, bottom + 14), &label, SMALL, Ink::Faint, Side::Middle)?;
+            canvas.path(&[(x, first), (x, bottom)], Colour::Grid, 1)?;
+            canvas.text((x, bottom + 14), &label, SMALL, Colour::Faint, Align::Middle)?;
         }
-        canvas.text(((left + right) / 2, bottom + 38), &self.axis, SIZE, Ink::Faint, Side::Middle)?;
+        canvas.text(((left + right) / 2, bottom + 38), &self.axis, SIZE, Colour::Faint, Align::Middle)?;
         for (name, lanes) in &self.groups {
             canvas.heading((0, top + HEADING / 2), name, SIZE + 1.0)?;
             top += HEADING;
@@ -65,9 +65,9 @@ fn draw_lane(
     scale: &Scale,
 ) -> Result<()> {
     let middle = top + LANE / 2;
-    canvas.text((left - 8, middle), name, SIZE, Ink::Text, Side::Right)?;
+    canvas.text((left - 8, middle), name, SIZE, Colour::Text, Align::Right)?;
     let (high, low) = (top + 3, top + LANE - 3);
-    canvas.rectangle((left, high), (scale.at(total), low), Ink::Grid, 1.0, None)?;
+    canvas.rectangle((left, high), (scale.at(total), low), Colour::Grid, 1.0, None)?;
     // Pieces that share a pixel become one rectangle: there may be many thousands.
     let mut merged: Vec<(i32, i32, bool)> = Vec::new();
     for &(start, end, stolen) in pieces.iter().filter(|(start, end, _)| start.is_finite() && end.is_finite()) {
@@ -78,12 +78,12 @@ fn draw_lane(
         }
     }
     for (start, end, stolen) in merged {
-        canvas.rectangle((start, high), (end, low), INKS[usize::from(stolen)], 1.0, None)?;
+        canvas.rectangle((start, high), (end, low), COLOURS[usize::from(stolen)], 1.0, None)?;
     }
     let busy: f64 = pieces.iter().map(|(start, end, _)| end - start).filter(|busy| *busy > 0.0).sum();
     if total > 0.0 {
         let share = format!("{:.0} %", 100.0 * busy / total);
-        canvas.text((WIDTH, middle), &share, SIZE, Ink::Text, Side::Right)?;
+        canvas.text((WIDTH, middle), &share, SIZE, Colour::Text, Align::Right)?;
     }
     Ok(())
 }

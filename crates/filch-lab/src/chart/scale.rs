@@ -126,7 +126,7 @@ mod tests {
     }
 
     #[test]
-    fn figures_go_to_their_pixels_and_not_beyond() {
+    fn figures_are_clamped_to_the_ends_of_the_axis() {
         let scale = Scale::new((0.0, 10.0), (100, 300), false);
         assert_eq!(
             [scale.at(0.0), scale.at(5.0), scale.at(10.0), scale.at(11.0), scale.at(-1.0)],
@@ -138,7 +138,7 @@ mod tests {
     }
 
     #[test]
-    fn an_axis_of_one_figure_is_an_axis() {
+    fn an_axis_of_one_figure_is_valid() {
         for log in [false, true] {
             let scale = Scale::new((3.0, 3.0), (0, 10), log);
             assert_eq!(scale.at(3.0), 0);
@@ -148,7 +148,7 @@ mod tests {
     }
 
     #[test]
-    fn the_end_of_an_axis_is_round_and_not_below_the_highest() {
+    fn the_end_of_an_axis_is_round_and_at_least_the_highest() {
         for (highest, end) in [(0.97, 1.0), (1.03, 1.25), (9.0, 10.0), (0.0, 1.0), (f64::NAN, 1.0)] {
             assert!((round_up(highest) - end).abs() < 1e-9, "{highest}: {}", round_up(highest));
         }

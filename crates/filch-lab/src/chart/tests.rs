@@ -34,7 +34,7 @@ pub(crate) fn knee() -> Chart {
     };
     Chart::Lines(Lines {
         x_axis: "stores in a row".to_owned(),
-        y_axis: "cycles a round".to_owned(),
+        y_axis: "cycles per round".to_owned(),
         log_x: false,
         log_y: false,
         lines: vec![Line { name: "150 multiplications".to_owned(), points: (1..=110).map(point).collect() }],
@@ -53,7 +53,7 @@ pub(crate) fn logarithmic() -> Chart {
     };
     Chart::Lines(Lines {
         x_axis: "nodes in the batch".to_owned(),
-        y_axis: "ns a push".to_owned(),
+        y_axis: "ns per push".to_owned(),
         log_x: true,
         log_y: true,
         lines: vec![line("bulk", 4.0), line("chase_lev", 9.0), line("crossbeam-lifo", 14.0), line("st3-lifo", 7.0)],
@@ -107,7 +107,7 @@ pub(crate) fn all() -> Vec<(&'static str, Chart)> {
 }
 
 fn page_svg(chart: &Chart) -> String {
-    svg(chart, Words { id: "a", title: "A <title>", description: "What is & what is not" }).unwrap()
+    svg(chart, Texts { id: "a", title: "A <title>", description: "What is & what is not" }).unwrap()
 }
 
 #[test]
@@ -121,13 +121,13 @@ fn every_chart_is_drawn_in_the_colours_of_the_page() {
         );
         assert!(svg.contains("<desc id=\"a-description\">What is &amp; what is not</desc>"), "{name}");
         assert!(svg.contains("currentColor") && svg.contains("var(--grid)"), "{name}");
-        assert!(!svg.contains("\"#"), "{name} has a colour of its own");
+        assert!(!svg.contains("\"#"), "{name} has a fixed colour");
         assert_eq!(svg.matches("<title").count(), svg.matches("</title>").count(), "{name}");
     }
 }
 
 #[test]
-fn a_bar_says_its_figure_to_who_points_to_it() {
+fn every_bar_has_a_tooltip_with_its_figure() {
     let svg = page_svg(&bars(4, 3));
     assert!(svg.contains("<title>fib, the: 0.85 (0.82 to 0.89)</title></rect>"), "{svg}");
     // A title for each bar, of which one is missing, and the title of the chart.
@@ -135,7 +135,7 @@ fn a_bar_says_its_figure_to_who_points_to_it() {
 }
 
 #[test]
-fn a_file_stands_alone_and_replaces_what_was_there() {
+fn a_file_is_self_contained_and_replaces_the_old_one() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("a.svg");
     std::fs::write(&path, "old").unwrap();
@@ -148,7 +148,7 @@ fn a_file_stands_alone_and_replaces_what_was_there() {
 }
 
 #[test]
-fn many_bars_have_their_names_beside_them_and_few_a_legend() {
+fn many_bars_have_names_and_few_bars_have_a_legend() {
     let names = |svg: &str| svg.matches("\nff_the\n").count();
     assert_eq!(names(&page_svg(&bars(4, 3))), 1);
     // Each group except the one without such a bar.
@@ -156,20 +156,20 @@ fn many_bars_have_their_names_beside_them_and_few_a_legend() {
 }
 
 #[test]
-fn a_bar_far_beyond_the_others_leaves_them_their_room() {
+fn a_bar_far_beyond_the_others_is_cut() {
     let Chart::Bars(mut chart) = bars(10, 4) else { unreachable!() };
     chart.series[0].bars[0] = Some(estimate(80.0));
     let svg = page_svg(&Chart::Bars(chart));
-    assert!(svg.contains("\n80.0\n"), "its figure is written");
+    assert!(svg.contains("\n80.0\n"), "the figure of the cut bar is missing");
     let heights = svg.lines().filter_map(|line| {
         let (_, rest) = line.strip_prefix("<rect")?.split_once("height=\"")?;
         rest.split_once('"')?.0.parse::<i32>().ok()
     });
-    assert!(heights.filter(|height| *height > 60).count() > 30, "the others can be seen");
+    assert!(heights.filter(|height| *height > 60).count() > 30, "the other bars are too small");
 }
 
 #[test]
-fn nothing_to_draw_and_what_is_not_a_number_are_drawings_too() {
+fn empty_charts_and_values_that_are_not_finite_are_drawn() {
     let nan = Estimate { value: f64::NAN, low: f64::NAN, high: f64::INFINITY };
     let series = |bars| vec![BarSeries { name: "a".to_owned(), bars }];
     let bars = |groups: &[&str], series| {
@@ -203,18 +203,18 @@ fn nothing_to_draw_and_what_is_not_a_number_are_drawings_too() {
 }
 
 #[test]
-fn one_wrong_run_in_a_million_is_as_much_to_be_seen_as_any() {
+fn one_incorrect_run_in_a_million_is_clearly_visible() {
     let map = |share: f64| {
         let axis = String::new;
         let map = HeatMap { x_axis: axis(), y_axis: axis(), cells: vec![(1, 1, share)], diagonal: false };
         page_svg(&Chart::HeatMap(map))
     };
     let [right, few, some, many] = [0.0, 1e-6, 0.01, 0.5].map(map);
-    let inks = |svg: &str, ink: &str| svg.matches(ink).count();
-    let legend = inks(&right, "var(--wrong)");
+    let matches = |svg: &str, text: &str| svg.matches(text).count();
+    let legend = matches(&right, "var(--wrong)");
     for wrong in [&few, &some, &many] {
-        assert!(inks(wrong, "var(--wrong)") > legend);
-        assert_eq!(inks(wrong, "<polyline"), inks(&right, "<polyline") + 2, "a cross");
+        assert!(matches(wrong, "var(--wrong)") > legend);
+        assert_eq!(matches(wrong, "<polyline"), matches(&right, "<polyline") + 2, "a cross");
         for opacity in wrong.split(" opacity=\"").skip(1) {
             assert!(opacity.starts_with("1\""), "{}", &opacity[..opacity.len().min(40)]);
         }
@@ -223,7 +223,7 @@ fn one_wrong_run_in_a_million_is_as_much_to_be_seen_as_any() {
 }
 
 #[test]
-fn a_sweep_that_reaches_far_up_does_not_crowd_in_a_corner() {
+fn a_sweep_with_large_deltas_keeps_small_deltas_apart() {
     let Chart::HeatMap(mut map) = sweep() else { unreachable!() };
     map.cells.extend([(73, 73, 0.0), (73, 511, 0.0)]);
     let svg = page_svg(&Chart::HeatMap(map));
@@ -232,12 +232,12 @@ fn a_sweep_that_reaches_far_up_does_not_crowd_in_a_corner() {
         let (_, rect) = before.rsplit_once(" y=\"").unwrap();
         rect.split_once('"').unwrap().0.parse::<i32>().unwrap()
     };
-    assert!(lowest(1, 1) - lowest(1, 3) > 40, "small deltas are told apart");
+    assert!(lowest(1, 1) - lowest(1, 3) > 40, "small deltas overlap");
     assert!(lowest(73, 73) > lowest(73, 511));
 }
 
 #[test]
-fn the_figures_can_be_read_by_a_spreadsheet() {
+fn the_csv_is_valid_for_spreadsheets() {
     let Chart::Bars(mut chart) = bars(2, 2) else { unreachable!() };
     chart.groups[1] = "a \"b\", c".to_owned();
     let csv = csv(&Chart::Bars(chart));
@@ -251,7 +251,7 @@ fn the_figures_can_be_read_by_a_spreadsheet() {
 
 /// `FILCH_LOOK=folder cargo test -p filch-lab chart` writes them for inspection.
 #[test]
-fn they_can_be_looked_at() {
+fn the_sample_charts_are_written_if_requested() {
     let Some(folder) = std::env::var_os("FILCH_LOOK") else { return };
     for (name, chart) in all() {
         write(&Path::new(&folder).join(format!("{name}.svg")), &chart, name, "a subtitle, on a machine").unwrap();

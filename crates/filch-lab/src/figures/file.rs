@@ -11,7 +11,7 @@ use tempfile::{Builder, NamedTempFile};
 ///
 /// A benchmark that ran for minutes should not end in "permission denied".
 pub(crate) fn check_writable(path: &Path) -> Result<()> {
-    draft(path).map(drop)
+    create_beside(path).map(drop)
 }
 
 /// Writes what `contents` writes to `path`, replacing an existing file.
@@ -19,7 +19,7 @@ pub(crate) fn check_writable(path: &Path) -> Result<()> {
 /// It writes a file beside it and renames it, so that no reader sees half of it and a failure
 /// leaves the old file unchanged.
 pub(crate) fn write(path: &Path, contents: impl FnOnce(&mut dyn Write) -> Result<()>) -> Result<()> {
-    let (target, file) = draft(path)?;
+    let (target, file) = create_beside(path)?;
     let context = || format!("{} could not be written", path.display());
 
     let mut writer = BufWriter::new(file);
@@ -31,7 +31,7 @@ pub(crate) fn write(path: &Path, contents: impl FnOnce(&mut dyn Write) -> Result
 }
 
 /// Creates an empty file beside the target, and returns the target.
-fn draft(path: &Path) -> Result<(PathBuf, NamedTempFile)> {
+fn create_beside(path: &Path) -> Result<(PathBuf, NamedTempFile)> {
     // A symbolic link stays: the file that it points to is replaced.
     let target = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
     if target.is_dir() {
@@ -84,17 +84,17 @@ mod tests {
     }
 
     #[test]
-    fn what_is_written_replaces_what_was_there() {
+    fn a_written_file_replaces_the_old_one() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("figures.json");
-        fs::write(&path, "old and rather longer than what follows").unwrap();
+        fs::write(&path, "old, and longer than the new content").unwrap();
         write(&path, |writer| Ok(writer.write_all(b"new")?)).unwrap();
         assert_eq!(fs::read_to_string(&path).unwrap(), "new");
         assert_eq!(listing(folder.path()), ["figures.json"]);
     }
 
     #[test]
-    fn a_failure_keeps_the_old_file_and_leaves_no_part() {
+    fn a_failure_keeps_the_old_file_and_leaves_no_temporary_file() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("figures.json");
         fs::write(&path, "old").unwrap();
@@ -108,7 +108,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_a_file_is_refused_with_a_reason() {
+    fn a_path_that_is_not_a_file_is_refused_with_a_reason() {
         let folder = tempfile::tempdir().unwrap();
         for (path, reason) in [
             (folder.path().to_owned(), "it is a folder"),
@@ -129,7 +129,7 @@ mod tests {
 
     #[cfg(unix)]
     #[test]
-    fn a_link_still_points_to_the_figures() {
+    fn a_symbolic_link_is_kept() {
         let folder = tempfile::tempdir().unwrap();
         let (file, link) = (folder.path().join("figures.json"), folder.path().join("link.json"));
         fs::write(&file, "old").unwrap();

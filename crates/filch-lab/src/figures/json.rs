@@ -31,7 +31,7 @@ mod tests {
     }
 
     #[test]
-    fn rows_that_cannot_be_told_leave_no_file() {
+    fn rows_that_cannot_be_serialised_leave_no_file() {
         struct Broken;
         impl Serialize for Broken {
             fn serialize<S: serde::Serializer>(&self, _: S) -> Result<S::Ok, S::Error> {

@@ -81,7 +81,7 @@ fn draw(series: &[Series], unit: &str, machine: &Machine) -> Result<String> {
     {
         let area = SVGBackend::with_string(&mut svg, (WIDTH as u32, height as u32)).into_drawing_area();
         let canvas = Canvas { area };
-        canvas.area.fill(&WHITE).map_err(unusual)?;
+        canvas.area.fill(&WHITE).map_err(drawing_error)?;
         canvas.text(MARGIN, 20, &format!("Median {unit}: shorter is better"), 22, HPos::Left)?;
         canvas.text(MARGIN, 42, &machine.to_string(), 14, HPos::Left)?;
         let mut top = TITLE;
@@ -92,7 +92,7 @@ fn draw(series: &[Series], unit: &str, machine: &Machine) -> Result<String> {
             }
             top += height;
         }
-        canvas.area.present().map_err(unusual)?;
+        canvas.area.present().map_err(drawing_error)?;
     }
     Ok(svg)
 }
@@ -120,7 +120,7 @@ impl Canvas<'_> {
                 [(start, top + 2), (start + length.max(1), top + BAR - 2)],
                 colour(series.name).filled(),
             );
-            self.area.draw(&bar).map_err(unusual)?;
+            self.area.draw(&bar).map_err(drawing_error)?;
             self.text(start - 6, middle, series.name, 15, HPos::Right)?;
             self.text(start + length + 5, middle, &table::number(series.median()), 15, HPos::Left)?;
         }
@@ -129,7 +129,7 @@ impl Canvas<'_> {
 
     fn text(&self, x: i32, y: i32, text: &str, size: u32, anchor: HPos) -> Result<()> {
         let style = TextStyle::from((FONT, size).into_font()).color(&BLACK).pos(Pos::new(anchor, VPos::Center));
-        self.area.draw(&Text::new(text.to_owned(), (x, y), style)).map_err(unusual)
+        self.area.draw(&Text::new(text.to_owned(), (x, y), style)).map_err(drawing_error)
     }
 }
 
@@ -145,8 +145,8 @@ fn colour(name: &str) -> RGBColor {
 }
 
 /// Converts an error of the backend. Drawing to a string fails only if the drawing is invalid.
-fn unusual(error: impl std::fmt::Display) -> anyhow::Error {
-    anyhow!("the figures could not be drawn: {error}")
+fn drawing_error(error: impl std::fmt::Display) -> anyhow::Error {
+    anyhow!("cannot draw the figures: {error}")
 }
 
 #[cfg(test)]
@@ -159,7 +159,7 @@ mod tests {
     }
 
     #[test]
-    fn every_figure_of_the_unit_is_drawn_and_no_other() {
+    fn only_figures_of_the_unit_are_drawn() {
         let svg = draw(
             &[
                 series("fib-38", "serial", 1, "ns/join", 1.5),

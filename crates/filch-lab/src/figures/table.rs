@@ -110,7 +110,7 @@ mod tests {
     #[test]
     fn ratios_are_to_the_named_peer_and_missing_peers_have_no_column() {
         let (ours, peer) = (series("the", &[2.0, 2.0, 9.0]), series("crossbeam-lifo", &[4.0, 5.0, 3.0]));
-        let text = comparison(&[&ours, &peer], &["crossbeam-lifo", "nobody"]);
+        let text = comparison(&[&ours, &peer], &["crossbeam-lifo", "unknown"]);
         let lines: Vec<&str> = text.lines().map(str::trim).collect();
         assert_eq!(
             lines,
@@ -123,7 +123,7 @@ mod tests {
     }
 
     #[test]
-    fn a_ratio_to_nothing_is_left_blank() {
+    fn a_ratio_to_zero_is_a_dash() {
         let nothing = series("rayon", &[0.0]);
         assert!(comparison(&[&nothing], &["rayon"]).contains("0.00        -"));
     }

@@ -24,8 +24,8 @@ impl Folder {
             if let Err(error) = fs::create_dir_all(folder) {
                 // If a file is in the way, the kind of error depends on its place in the path.
                 let is_file = matches!(error.kind(), ErrorKind::AlreadyExists | ErrorKind::NotADirectory);
-                let reason = if is_file { "there is a file in its place".to_owned() } else { error.kind().to_string() };
-                bail!("the folder {} cannot be made: {reason}", folder.display());
+                let reason = if is_file { "a file is in its place".to_owned() } else { error.kind().to_string() };
+                bail!("cannot create the folder {}: {reason}", folder.display());
             }
         }
         figures::check_writable(&folder.index())?;
@@ -60,7 +60,7 @@ impl Folder {
                 ("litmus", None) if results.litmus.is_some() => figures::write_json(&path, &results.litmus)?,
                 _ => match fs::remove_file(&path) {
                     Err(error) if error.kind() != ErrorKind::NotFound => {
-                        return Err(error).with_context(|| format!("{} could not be removed", path.display()));
+                        return Err(error).with_context(|| format!("cannot remove {}", path.display()));
                     }
                     _ => {}
                 },
@@ -77,7 +77,7 @@ mod tests {
     use crate::figures::tests::series;
 
     #[test]
-    fn rows_are_written_for_each_suite_and_those_of_an_earlier_report_go() {
+    fn rows_are_written_for_each_suite_and_outdated_files_are_removed() {
         let place = tempfile::tempdir().unwrap();
         let folder = Folder::open(place.path()).unwrap();
         fs::write(folder.rows("bulk"), "[]").unwrap();
@@ -94,7 +94,7 @@ mod tests {
     }
 
     #[test]
-    fn a_folder_is_made_with_all_above_it_and_nothing_is_left_in_it() {
+    fn the_folder_is_created_with_its_parents_and_no_test_files() {
         let place = tempfile::tempdir().unwrap();
         let path = place.path().join("a/b");
         let folder = Folder::open(&path).unwrap();
@@ -104,13 +104,16 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_folder_or_has_no_room_for_the_page_is_refused() {
+    fn a_file_in_place_of_the_folder_or_a_folder_in_place_of_the_page_is_refused() {
         let place = tempfile::tempdir().unwrap();
         let file = place.path().join("file");
         fs::write(&file, "").unwrap();
         for path in [file.clone(), file.join("below")] {
             let refusal = Folder::open(&path).unwrap_err().to_string();
-            assert!(refusal.contains("cannot be made: there is a file in its place"), "{refusal}");
+            assert!(
+                refusal.starts_with("cannot create the folder ") && refusal.ends_with(": a file is in its place"),
+                "{refusal}"
+            );
         }
         let odd = place.path().join("odd");
         fs::create_dir_all(odd.join("index.html")).unwrap();

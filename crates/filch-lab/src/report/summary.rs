@@ -79,10 +79,10 @@ mod tests {
     }
 
     #[test]
-    fn verdicts_notices_and_the_path_are_there() {
+    fn the_summary_has_verdicts_notices_and_the_path() {
         let page = Page {
             facts: Vec::new(),
-            notices: vec!["It was ended early.".to_owned()],
+            notices: vec!["The run was interrupted.".to_owned()],
             verdicts: vec![
                 verdict("A paper", "It is faster.", Holds::No),
                 verdict("filch", "It is smaller.", Holds::NotMeasured),
@@ -94,12 +94,12 @@ mod tests {
             text(&page, Path::new("out/index.html")),
             "A paper\n  NO       It is faster.\n           = 1.2 (1.1 to 1.3)\n\n\
              filch\n  yes      It is faster.\n           = 1.2 (1.1 to 1.3)\n\n\
-             One more claim was not measured.\nIt was ended early.\nThe page is out/index.html\n"
+             One more claim was not measured.\nThe run was interrupted.\nThe page is out/index.html\n"
         );
     }
 
     #[test]
-    fn long_claims_are_broken_between_words() {
+    fn long_claims_are_wrapped_between_words() {
         let long = "claim ".repeat(60);
         let lines: Vec<String> = wrapped(&long).lines().map(str::to_owned).collect();
         assert!(lines.len() > 3 && lines.iter().all(|line| line.chars().count() <= WIDTH), "{lines:?}");

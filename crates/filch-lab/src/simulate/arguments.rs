@@ -18,79 +18,83 @@ const SEND: f64 = 150.0;
 
 /// Simulate the coordinator of a run across machines, with up to thousands of ranks.
 ///
-/// The coordinator is the real one, and what messages take it is measured here; ranks, threads, network and time are simulated. Their work is the tree of a real search: one that was recorded, or without one, one that is
-/// recorded first. It is simulated as it is (strong scaling), and in trees that are grown like it, with the same work for each thread whatever the number of ranks (weak scaling).
+/// The coordinator is real, and its cost per message is measured on this machine. Ranks, threads,
+/// network and time are simulated. The work is the tree of a recorded search; without a recording,
+/// a search is recorded first. The tree is simulated as it is (strong scaling), and in larger trees
+/// like it, with the same work per thread for any number of ranks (weak scaling).
 #[derive(Args, Debug)]
 pub(crate) struct Arguments {
-    /// Solve this with one thread, and record what its nodes cost: a problem as `filch solve` knows it, and its file.
+    /// Solve this problem of `filch solve` with one thread, and record its nodes.
     #[arg(long, num_args = 2, value_names = ["PROBLEM", "FILE"], requires = "out", conflicts_with_all = ["recording", "plot", "json"])]
     record: Option<Vec<String>>,
 
-    /// The file that the recording is written to.
+    /// Write the recording to this file.
     #[arg(long, value_name = "RECORDING", requires = "record")]
     out: Option<PathBuf>,
 
-    /// Record for at most so long. Better the whole of a shorter search: what it had not come to is missing.
+    /// Stop recording after this time; unexplored nodes are missing in the recording.
     #[arg(long, value_name = "SECONDS", value_parser = crate::seconds, requires = "record")]
     time: Option<Duration>,
 
-    /// Simulate the search that was recorded in this file.
+    /// Simulate the search of this recording.
     #[arg(long, value_name = "FILE")]
     recording: Option<PathBuf>,
 
-    /// Up to 1,000 ranks with less work: some seconds.
+    /// Simulate at most 1,000 ranks with less work, in some seconds.
     #[arg(long)]
     quick: bool,
 
-    /// How many ranks.
+    /// Simulate these numbers of ranks.
     #[arg(long, value_name = "N,N,...", value_delimiter = ',', value_parser = ranks)]
     ranks: Vec<usize>,
 
-    /// How many threads a rank has.
+    /// Set the number of threads of each rank.
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=256))]
     threads: u32,
 
-    /// How many nodes each thread has, in the mean, where that is the same for all numbers of ranks.
+    /// Set the mean number of nodes per thread for weak scaling.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=10_000_000))]
     nodes: Option<u32>,
 
-    /// How many times as much as recorded nodes cost.
+    /// Multiply the recorded costs of nodes by these factors.
     #[arg(long, value_name = "X,X,...", value_delimiter = ',', default_values_t = [1.0, 10.0, 100.0], value_parser = factor)]
     cost: Vec<f64>,
 
-    /// Another latency of the network, in microseconds.
+    /// Set the latency of the network, in microseconds.
     #[arg(long, value_name = "MICROSECONDS", value_parser = microseconds)]
     latency: Option<Duration>,
 
-    /// Another bandwidth of a rank, in gigabytes a second.
+    /// Set the bandwidth of a rank, in gigabytes per second.
     #[arg(long, value_name = "GB/S", value_parser = amount)]
     bandwidth: Option<f64>,
 
-    /// How long a rank waits, after something happened, before it looks for messages again, in microseconds.
+    /// Set how long a rank waits after an event until it polls, in microseconds.
     #[arg(long, value_name = "MICROSECONDS", default_value = "50", value_parser = microseconds)]
     shortest_wait: Duration,
 
-    /// While nothing happens it waits twice as long each time, up to this.
+    /// Set the longest wait: without events, the wait doubles up to this.
     #[arg(long, value_name = "MICROSECONDS", default_value = "1000", value_parser = microseconds)]
     longest_wait: Duration,
 
-    /// What an open node is in a message, in bytes.
+    /// Set the size of an open node in a message, in bytes.
     #[arg(long, value_name = "N", default_value_t = 100)]
     node_bytes: u64,
 
-    /// What it takes the MPI library to receive a message, in nanoseconds.
+    /// Set the time of the MPI library to receive a message, in nanoseconds.
     #[arg(long, value_name = "NS", default_value_t = RECEIVE, value_parser = amount)]
     receive: f64,
 
-    /// What it takes the MPI library to send a message, in nanoseconds.
+    /// Set the time of the MPI library to send a message, in nanoseconds.
     #[arg(long, value_name = "NS", default_value_t = SEND, value_parser = amount)]
     send: f64,
 
-    /// What it takes the coordinator to handle a message, in nanoseconds, and not what is measured: then all figures are the same in every run.
+    /// Set the time of the coordinator to handle a message, in nanoseconds.
+    ///
+    /// Without it, the time is measured, and the figures differ from run to run.
     #[arg(long, value_name = "NS", value_parser = amount)]
     handle: Option<f64>,
 
-    /// Where all random numbers come from.
+    /// Set the seed of all random numbers.
     #[arg(long, value_name = "N", default_value_t = 1)]
     seed: u64,
 
@@ -118,14 +122,11 @@ impl Arguments {
         let (Some([problem, file]), Some(out)) = (self.record.as_deref(), &self.out) else { return Ok(None) };
         let problem = Kind::from_str(problem, false).map_err(|_| {
             let names: Vec<&str> = Kind::value_variants().iter().map(|kind| kind.name()).collect();
-            anyhow!("'{problem}' is no problem that filch solves; there are {}", names.join(", "))
+            anyhow!("'{problem}' is not a problem that filch solves; the problems are {}", names.join(", "))
         })?;
         let file = Path::new(file);
         if file == out {
-            bail!(
-                "{} is the file that the instance is read from; give another to write the recording to",
-                out.display()
-            );
+            bail!("{} is the file of the instance; give another file for the recording", out.display());
         }
         Ok(Some(Record { problem, file, out, time: self.time }))
     }
@@ -192,7 +193,7 @@ impl Arguments {
 fn ranks(text: &str) -> Result<usize, String> {
     match text.trim().parse() {
         Ok(ranks @ 1..=100_000) => Ok(ranks),
-        Ok(_) => Err("a run has from 1 to 100000 ranks here".to_owned()),
+        Ok(_) => Err("the number of ranks must be from 1 to 100000".to_owned()),
         Err(_) => Err("this is not a number of ranks; an example is 10,100,1000".to_owned()),
     }
 }
@@ -214,7 +215,7 @@ fn factor(text: &str) -> Result<f64, String> {
 fn amount(text: &str) -> Result<f64, String> {
     match text.trim().parse::<f64>() {
         Ok(amount) if amount.is_finite() && amount >= 0.0 => Ok(amount),
-        _ => Err("this is not a number from 0 on; an example is 1.5".to_owned()),
+        _ => Err("this is not a number of at least 0; an example is 1.5".to_owned()),
     }
 }
 
@@ -230,7 +231,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_left_out_has_a_default() {
+    fn every_option_has_a_default() {
         let plan = parse(&[]).unwrap().plan();
         assert_eq!(plan.ranks, [10, 30, 100, 300, 1_000, 3_000, 10_000]);
         assert_eq!(plan.lines.iter().filter(|line| line.scaling == Scaling::Weak).count(), 4);
@@ -257,8 +258,11 @@ mod tests {
             (&["--record", "misp"][..], "2 values required"),
             (&["--record", "misp", "graph"], "--out"),
             (&["--out", "a"], "--record"),
-            (&["--record", "colouring", "graph", "--out", "a"], "knapsack, misp, clique, tsptw, golomb, flow"),
-            (&["--record", "misp", "a", "--out", "a"], "the file that the instance is read from"),
+            (
+                &["--record", "colouring", "graph", "--out", "a"],
+                "the problems are knapsack, misp, clique, tsptw, golomb, flow",
+            ),
+            (&["--record", "misp", "a", "--out", "a"], "is the file of the instance"),
             (&["--record", "misp", "a", "--out", "b", "--recording", "c"], "cannot be used with"),
             (&["--ranks", "0"], "from 1 to 100000"),
             (&["--ranks", "many"], "not a number of ranks"),

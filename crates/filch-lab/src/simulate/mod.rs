@@ -30,12 +30,12 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     let recording = match arguments.recording() {
         Some(path) => record::read(path)?,
         None => {
-            say("No recording was given: a random instance is searched and recorded first.");
+            say("No recording given: recording the search of a random instance first.");
             record::record_generated(arguments.quick())?
         }
     };
     let plan = arguments.plan();
-    print(&format!("{}\n{}\n", describe(&recording), about(&plan)))?;
+    print(&format!("{}\n{}\n", describe(&recording), describe_plan(&plan)))?;
     let (calibrations, rows) = simulate(&recording, &plan)?;
     print(&format!("{}{}", table::calibration(&calibrations), table::tables(&rows)))?;
 
@@ -61,14 +61,14 @@ struct Report<'a> {
 
 fn simulate(recording: &Recording, plan: &Plan) -> Result<(Vec<Calibration>, Vec<Row>)> {
     let (mut calibrations, mut rows) = (Vec::new(), Vec::new());
-    let mut tell = |learnt: &Learnt| match learnt {
+    let mut on_result = |learnt: &Learnt| match learnt {
         Learnt::Calibrated(calibration) => {
             say(&format!("{} ranks", grouped(calibration.ranks)));
             calibrations.push(calibration.clone());
         }
         Learnt::Simulated(row) => rows.push(row.clone()),
     };
-    sweep(recording, plan, &mut tell)?;
+    sweep(recording, plan, &mut on_result)?;
     Ok((calibrations, rows))
 }
 
@@ -83,10 +83,10 @@ fn describe(recording: &Recording) -> String {
     )
 }
 
-fn about(plan: &Plan) -> String {
+fn describe_plan(plan: &Plan) -> String {
     let settings = &plan.settings;
     format!(
-        "Simulated: ranks with {}, which look for messages {} after something happened and then ever less often, up to every {}; {} bytes a node; seed {}",
+        "Simulated: ranks with {} that wait {} to {} between polls; {} bytes per node; seed {}",
         figures::threads(settings.threads),
         time(settings.shortest_wait.as_secs_f64()),
         time(settings.longest_wait.as_secs_f64()),

@@ -26,7 +26,7 @@ type Area<'a> = DrawingArea<SVGBackend<'a>, Shift>;
 pub(super) fn draw(title: &str, rows: &[Row]) -> Result<String> {
     let lines: Vec<Vec<&Row>> = lines(rows).into_iter().filter(|rows| rows[0].scaling == Scaling::Weak).collect();
     let mut svg = String::new();
-    paint(&mut svg, title, &lines).map_err(|error| anyhow!("the plot could not be drawn: {error}"))?;
+    paint(&mut svg, title, &lines).map_err(|error| anyhow!("cannot draw the plot: {error}"))?;
     Ok(svg)
 }
 
@@ -46,9 +46,9 @@ fn paint(svg: &mut String, title: &str, lines: &[Vec<&Row>]) -> Result<(), Box<d
         };
         text(&head, (130, y), &format!("{}{verdict}", name(rows)), 16, &BLACK, HPos::Left)?;
     }
-    let [top, bottom] = <[Area<'_>; 2]>::try_from(body.split_evenly((2, 1))).map_err(|_| "there are two panels")?;
+    let [top, bottom] = <[Area<'_>; 2]>::try_from(body.split_evenly((2, 1))).map_err(|_| "there are not two panels")?;
     panel(&top, "efficiency", lines, |row| row.efficiency, false)?;
-    panel(&bottom, "the coordinator is busy", lines, |row| row.utilisation, true)?;
+    panel(&bottom, "coordinator utilisation", lines, |row| row.utilisation, true)?;
     area.present()?;
     Ok(())
 }
@@ -125,7 +125,7 @@ mod tests {
         for part in [
             "a search",
             "efficiency",
-            "coordinator is busy",
+            "coordinator utilisation",
             "as recorded",
             "10 times finer",
             "saturated from about 46 ranks",
@@ -136,7 +136,7 @@ mod tests {
     }
 
     #[test]
-    fn one_number_of_ranks_or_none_is_a_drawing_too() {
+    fn a_plot_of_one_number_of_ranks_or_none_is_valid() {
         assert!(draw("one", &[row(1.0, 10, 0.1)]).unwrap().contains("</svg>"));
         assert!(draw("nothing", &[]).unwrap().contains("</svg>"));
     }

@@ -52,7 +52,7 @@ fn search(problem: Loaded, name: &str, limit: Option<Duration>) -> Result<Record
     let mut recording = Recording::new(name);
     problem.visit(Search { recording: &mut recording, limit })?;
     recording.finish();
-    ensure!(!recording.nodes().is_empty(), "{name}: the search ended before it had looked at a node");
+    ensure!(!recording.nodes().is_empty(), "{name}: the search ended before it explored a node");
     Ok(recording)
 }
 

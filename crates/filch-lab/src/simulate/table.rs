@@ -24,7 +24,7 @@ pub(super) fn calibration(calibrations: &[Calibration]) -> String {
         })
         .collect();
     format!(
-        "\nWhat the coordinator takes for a message, in nanoseconds: handling as measured on this machine, receiving and sending as told\n{}",
+        "\nTime of the coordinator per message, in nanoseconds; receive and send are settings\n{}",
         grid(&header, &lines)
     )
 }
@@ -56,7 +56,7 @@ pub(super) fn name(rows: &[&Row]) -> String {
     let nodes = match first.factor {
         1.0 => "as recorded".to_owned(),
         factor if factor < 1.0 => format!("{} times finer", short(1.0 / factor)),
-        factor => format!("{} times dearer", short(factor)),
+        factor => format!("{} times coarser", short(factor)),
     };
     format!("nodes of {} us ({nodes}), {} {} us", number(first.node_us), first.network, number(first.latency_us))
 }
@@ -78,8 +78,8 @@ fn table(rows: &[&Row]) -> String {
         "us/message",
         "coordinator",
         "queueing",
-        "hunger",
-        "nine of ten",
+        "starving",
+        "starving p90",
         "",
     ];
     let line = |row: &&Row| {
@@ -161,7 +161,7 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn each_line_has_its_table_and_says_where_it_saturates() {
+    fn each_line_has_a_table_and_its_saturation_point() {
         let rows = [row(1.0, 10, 0.1), row(0.1, 10, 0.5), row(1.0, 100, 0.2), row(0.1, 100, 0.95)];
         let text = tables(&rows);
         assert_eq!(text.matches("Weak scaling").count(), 2, "{text}");
@@ -170,7 +170,7 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn two_digits_are_kept() {
+    fn ranks_are_rounded_to_two_digits() {
         assert_eq!((rounded(2_345.6), rounded(99.0), rounded(7.0), rounded(10_400.0)), (2_300, 99, 7, 10_000));
     }
 }

@@ -12,33 +12,33 @@ const LARGEST_DELTA: i16 = 12;
 /// The most extra stores that a model has room for.
 const MOST_EXTRA: i16 = 4;
 
-/// Search every state of the models, and say what holds and what is refuted.
+/// Search every state of the models: which claims hold and which are refuted.
 #[derive(Args, Debug)]
 pub(crate) struct Arguments {
-    /// A model, or the beginning of the names of several; all of them if there is none.
+    /// Search the models whose names begin with this; without it, all models.
     name: Option<String>,
 
-    /// Only say which models there are.
+    /// List the models and exit.
     #[arg(long, group = "instead")]
     pub(super) list: bool,
 
-    /// Run the litmus tests on every machine instead.
+    /// Run the litmus tests on every abstract machine instead.
     #[arg(long, group = "instead", conflicts_with = "name")]
     pub(super) litmus: bool,
 
-    /// Search for the least safe delta of each fence-free queue instead, for bounds up to --bound.
+    /// Find the least safe delta of each fence-free queue, for bounds up to --bound.
     #[arg(long, group = "instead")]
     pub(super) deltas: bool,
 
-    /// Play the run that refutes the published bulk queue again, on its listings in Rust.
+    /// Replay the run that refutes the published bulk queue, on its listings in Rust.
     #[arg(long, group = "instead", conflicts_with = "name")]
     pub(super) replay: bool,
 
-    /// Only the small cases: under two minutes.
+    /// Search only the small cases, in less than two minutes.
     #[arg(long)]
     pub(super) quick: bool,
 
-    /// Print the shortest run that refutes the model, one column a thread.
+    /// Print the shortest run that refutes the model, one column per thread.
     #[arg(long, requires = "name", group = "instead")]
     pub(super) trace: bool,
 
@@ -50,42 +50,42 @@ pub(crate) struct Arguments {
     #[arg(long, requires = "name", group = "instead")]
     pub(super) explore: bool,
 
-    /// The port to serve at; any free one if it is taken.
+    /// Serve at this port, or at any free one if it is taken.
     #[arg(long, value_name = "PORT", default_value_t = 3000, requires = "explore")]
     pub(super) port: u16,
 
-    /// The bound S: how many stores a store buffer holds. 0 is sequential consistency.
+    /// Set the bound S, the capacity of a store buffer; 0 is sequential consistency.
     #[arg(long, value_name = "S", value_parser = bound)]
     bound: Option<u8>,
 
-    /// How many hidden pops a thief allows for.
+    /// Set delta, the number of hidden pops that a thief allows for.
     #[arg(long, value_name = "N", requires = "name", value_parser = delta)]
     delta: Option<i16>,
 
-    /// How many stores the owner makes between two pops beyond its own.
+    /// Set the number of extra stores of the owner between two pops.
     #[arg(long, value_name = "N", requires = "name", value_parser = extra)]
     extra: Option<i16>,
 
-    /// How many tasks there are.
+    /// Set the number of tasks.
     #[arg(long, value_name = "N", requires = "name")]
     tasks: Option<i16>,
 
-    /// How many thieves there are.
+    /// Set the number of thieves.
     #[arg(long, value_name = "N", requires = "name")]
     thieves: Option<i16>,
 
-    /// Which stores become one on their way to memory.
+    /// Set which stores coalesce on their way to memory.
     #[arg(long, value_name = "WHICH", requires = "name")]
     egress: Option<Egress>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum Egress {
-    /// There is no egress slot.
+    /// No stores: there is no egress slot.
     None,
-    /// Consecutive ones to the same word.
+    /// Consecutive stores to the same word.
     Word,
-    /// Consecutive ones to the same cache line.
+    /// Consecutive stores to the same cache line.
     Line,
 }
 
@@ -94,7 +94,7 @@ impl Arguments {
     pub(super) fn models(&self) -> Result<Vec<Model>> {
         let all = models::all();
         let Some(name) = &self.name else {
-            ensure!(!self.is_custom() || self.deltas, "--bound is for one model, or for --deltas; name the model");
+            ensure!(!self.is_custom() || self.deltas, "--bound applies to one model, or to --deltas; name the model");
             return Ok(all);
         };
         let known: Vec<&str> = all.iter().map(|model| model.name).collect();
@@ -105,7 +105,7 @@ impl Arguments {
             _ if exactly => Vec::new(),
             _ => all.into_iter().filter(|model| model.name.starts_with(name.as_str())).collect(),
         };
-        ensure!(!found.is_empty(), "there is no model called `{name}`; there are {known}");
+        ensure!(!found.is_empty(), "no model is named `{name}`; the models are {known}");
         Ok(found)
     }
 
@@ -132,8 +132,8 @@ impl Arguments {
         let (takes, parameters) = (model.takes, &mut case.parameters);
         within("--tasks", self.tasks, takes.most_tasks, model)?;
         within("--thieves", self.thieves, takes.most_thieves, model)?;
-        ensure!(self.delta.is_none() || takes.delta, "`{}` has no delta to choose", model.name);
-        ensure!(self.extra.is_none() || takes.extra, "`{}` makes no extra stores", model.name);
+        ensure!(self.delta.is_none() || takes.delta, "`{}` has no delta: --delta does not apply", model.name);
+        ensure!(self.extra.is_none() || takes.extra, "`{}` makes no extra stores: --extra does not apply", model.name);
         parameters.bound = self.bound.unwrap_or(parameters.bound);
         parameters.delta = self.delta.unwrap_or(parameters.delta);
         parameters.extra = self.extra.unwrap_or(parameters.extra);
@@ -147,7 +147,7 @@ impl Arguments {
         };
         ensure!(
             parameters.bound > 0 || parameters.egress.is_none(),
-            "with a bound of 0 there is no store buffer, and nothing that could leave it; give --bound or --egress none"
+            "a bound of 0 means no store buffer, so stores cannot coalesce; give --bound or --egress none"
         );
         Ok(case)
     }
@@ -157,7 +157,7 @@ fn within(option: &str, given: Option<i16>, most: i16, model: &Model) -> Result<
     let Some(given) = given else {
         return Ok(());
     };
-    ensure!(most > 0, "`{}` has a fixed number of them: {option} does not apply", model.name);
+    ensure!(most > 0, "`{}` has a fixed number: {option} does not apply", model.name);
     ensure!((1..=most).contains(&given), "{option} of `{}` may be from 1 to {most}, not {given}", model.name);
     Ok(())
 }
@@ -204,12 +204,12 @@ mod tests {
     }
 
     #[test]
-    fn without_a_name_all_models_are_meant() {
+    fn without_a_name_all_models_are_selected() {
         assert_eq!(parse(&[]).unwrap().models().unwrap().len(), models::all().len());
     }
 
     #[test]
-    fn a_name_stands_for_all_that_begin_with_it_unless_one_is_needed() {
+    fn a_name_is_a_prefix_unless_one_model_is_needed() {
         let names = |words: &[&str]| -> Vec<&str> {
             parse(words).unwrap().models().unwrap().iter().map(|model| model.name).collect()
         };
@@ -219,7 +219,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_change_the_first_case() {
+    fn options_change_the_first_case() {
         let words = ["ff_the", "--bound", "3", "--delta", "2", "--tasks", "4", "--thieves", "1", "--extra", "1"];
         let arguments = parse(&words).unwrap();
         assert!(arguments.is_custom());
@@ -231,8 +231,8 @@ mod tests {
     #[test]
     fn bad_input_is_refused_with_a_reason() {
         for (words, reason) in [
-            (&["nobody"][..], "there is no model called `nobody`; there are chase_lev"),
-            (&["chase", "--trace"], "there is no model called `chase`"),
+            (&["unknown"][..], "no model is named `unknown`; the models are chase_lev"),
+            (&["chase", "--trace"], "no model is named `chase`"),
             (&["--bound", "2"], "name the model"),
             (&["--litmus", "--deltas"], "cannot be used with"),
             (&["chase_lev", "--litmus"], "cannot be used with"),
@@ -244,10 +244,10 @@ mod tests {
             (&["chase_lev", "--tasks", "0"], "may be from 1 to"),
             (&["chase_lev", "--tasks", "1000"], "may be from 1 to"),
             (&["chase_lev", "--thieves", "0"], "may be from 1 to"),
-            (&["chase_lev", "--delta", "1"], "`chase_lev` has no delta to choose"),
-            (&["chase_lev", "--extra", "1"], "`chase_lev` makes no extra stores"),
+            (&["chase_lev", "--delta", "1"], "`chase_lev` has no delta: --delta does not apply"),
+            (&["chase_lev", "--extra", "1"], "`chase_lev` makes no extra stores: --extra does not apply"),
             (&["ff_the", "--delta", "x"], "not a number of pops"),
-            (&["chase_lev", "--bound", "0", "--egress", "word"], "there is no store buffer"),
+            (&["chase_lev", "--bound", "0", "--egress", "word"], "no store buffer, so stores cannot coalesce"),
             (&["chase_lev", "--explore", "--trace"], "cannot be used with"),
         ] {
             let refusal = refusal(words);

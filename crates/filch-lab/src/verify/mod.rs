@@ -27,7 +27,7 @@ struct Searched {
 }
 
 impl Searched {
-    fn is_as_listed(&self) -> bool {
+    fn is_as_expected(&self) -> bool {
         let broken = self.outcome.counterexample.as_ref().map(|example| example.claim);
         !self.listed || broken == self.case.refuted
     }
@@ -57,7 +57,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
         return serve(&models[0], &arguments.case(&models[0])?, arguments.port);
     }
     if arguments.trace {
-        return show(&models[0], arguments);
+        return print_trace(&models[0], arguments);
     }
     if models.len() > 1 {
         print(&table::list(&models))?;
@@ -72,8 +72,8 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
         }
     }
     print(&table::results(&searched))?;
-    let wrong = searched.iter().filter(|searched| !searched.is_as_listed()).count();
-    ensure!(wrong == 0, "{wrong} of {} searches did not find what they should", searched.len());
+    let wrong = searched.iter().filter(|searched| !searched.is_as_expected()).count();
+    ensure!(wrong == 0, "{wrong} of {} searches had an unexpected result", searched.len());
     Ok(())
 }
 
@@ -89,7 +89,7 @@ pub(crate) struct Summary {
     /// The number of cases that break a claim.
     pub(crate) refuted: usize,
     /// The number of cases whose result differs from the list.
-    pub(crate) surprises: usize,
+    pub(crate) unexpected: usize,
 }
 
 impl Summary {
@@ -99,7 +99,7 @@ impl Summary {
         self.states += searched.outcome.progress.states as u64;
         self.hold += usize::from(holds);
         self.refuted += usize::from(!holds);
-        self.surprises += usize::from(!searched.is_as_listed());
+        self.unexpected += usize::from(!searched.is_as_expected());
     }
 }
 
@@ -141,11 +141,11 @@ fn spread<T>(list: Vec<T>, most: usize) -> Vec<T> {
 
 /// Returns the machine of a case.
 fn machine(model: &Model, case: &Case) -> Result<Machine> {
-    model.machine(case).with_context(|| too_large(model))
+    model.machine(case).with_context(|| cannot_run(model))
 }
 
-fn too_large(model: &Model) -> String {
-    format!("`{}` cannot be run with these numbers", model.name)
+fn cannot_run(model: &Model) -> String {
+    format!("`{}` cannot run with these numbers", model.name)
 }
 
 /// Searches a case on all cores, with a progress line on standard error.
@@ -184,7 +184,7 @@ fn run_litmus() -> Result<()> {
         lines.push((test, counts));
     }
     print(&table::litmus(&lines))?;
-    ensure!(wrong.is_empty(), "the outcomes are not those expected: {}", wrong.join(", "));
+    ensure!(wrong.is_empty(), "unexpected outcomes: {}", wrong.join(", "));
     Ok(())
 }
 
@@ -193,11 +193,11 @@ fn search_deltas(models: &[Model], largest: u8) -> Result<()> {
     let fewest = |model: &Model| delta::MODELS.iter().find(|(name, _)| *name == model.name).map(|(_, fewest)| *fewest);
     let with_delta: Vec<(&Model, i16)> = models.iter().filter_map(|model| Some((model, fewest(model)?))).collect();
     let known = delta::MODELS.map(|(name, _)| name).join(", ");
-    ensure!(!with_delta.is_empty(), "of these none has a delta to search for; {known} have");
+    ensure!(!with_delta.is_empty(), "none of these models has a delta; the models with one are {known}");
     for (model, fewest) in with_delta {
         let mut entries = Vec::new();
         for entry in delta::table(model, largest, fewest..=3) {
-            let entry = entry.with_context(|| too_large(model))?;
+            let entry = entry.with_context(|| cannot_run(model))?;
             let least = entry.least.map_or_else(|| "none".to_owned(), |least| least.to_string());
             say(&format!("{} on {}, {} extra stores: {least}", model.name, entry.buffer, entry.extra));
             entries.push(entry);
@@ -208,7 +208,7 @@ fn search_deltas(models: &[Model], largest: u8) -> Result<()> {
 }
 
 /// Prints the shortest run that refutes a model.
-fn show(model: &Model, arguments: &Arguments) -> Result<()> {
+fn print_trace(model: &Model, arguments: &Arguments) -> Result<()> {
     // A listed case that is known to be refuted, unless numbers were given.
     let case = match model.cases.iter().find(|case| case.refuted.is_some()) {
         Some(case) if !arguments.is_custom() => case.clone(),
@@ -231,9 +231,9 @@ fn show(model: &Model, arguments: &Arguments) -> Result<()> {
 
 fn serve(model: &Model, case: &Case, port: u16) -> Result<()> {
     let machine = machine(model, case)?;
-    let address = explore::free_address(port).context("no port on the loopback interface could be had")?;
+    let address = explore::free_address(port).context("cannot find a free port on the loopback interface")?;
     print(&format!(
-        "{}: the explorer is at http://{address}/ for programs on this machine; interrupt to end it.\n",
+        "{}: serving at http://{address}/, for this machine only. Press Ctrl-C to stop.\n",
         table::name(model.name, case)
     ))?;
     explore::serve(machine, address);
@@ -247,7 +247,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_few_are_taken_from_all_over_the_list() {
+    fn a_selection_is_spread_over_the_list() {
         assert_eq!(spread((0..10).collect(), 3), [0, 4, 7]);
         assert_eq!(spread((0..5).collect(), 5), [0, 1, 2, 3, 4]);
         assert_eq!(spread(vec![1, 2], 9), [1, 2]);
@@ -259,21 +259,21 @@ mod tests {
     }
 
     #[test]
-    fn searches_are_counted_by_what_they_came_to() {
+    fn searches_are_counted_by_result() {
         let find = |name| models::all().into_iter().find(|model| model.name == name).unwrap();
         let summaries = summaries(&[find("the"), find("the/unfenced")], true, 1).unwrap();
         let [("the", sound), ("the/unfenced", flawed)] = summaries[..] else { panic!("{summaries:?}") };
-        assert_eq!((sound.searches, sound.hold, sound.refuted, sound.surprises), (1, 1, 0, 0));
-        assert_eq!((flawed.searches, flawed.hold, flawed.refuted, flawed.surprises), (1, 0, 1, 0));
+        assert_eq!((sound.searches, sound.hold, sound.refuted, sound.unexpected), (1, 1, 0, 0));
+        assert_eq!((flawed.searches, flawed.hold, flawed.refuted, flawed.unexpected), (1, 0, 1, 0));
         assert!(sound.states > 100);
     }
 
     #[test]
-    fn what_is_not_as_listed_is_a_surprise() {
+    fn a_result_that_differs_from_the_list_is_unexpected() {
         let model = models::all().into_iter().find(|model| model.name == "the/unfenced").unwrap();
         let mut wrong = model.clone();
         wrong.cases.iter_mut().for_each(|case| case.refuted = None);
         let summaries = summaries(&[wrong], true, 1).unwrap();
-        assert_eq!(summaries[0].1.surprises, 1);
+        assert_eq!(summaries[0].1.unexpected, 1);
     }
 }

@@ -13,13 +13,13 @@ use crate::figures::grid;
 
 /// How to read a trace.
 pub(super) const LEGEND: &str = "\
-A row is a step of one thread: the line of its program, and what came of it; `~` is a step of the memory subsystem.
-[...] is a store buffer, oldest store first; <...> an egress slot. Under memory: what changed in the step.
+Each row is a step of one thread: the line of its program, and its effect. `~` is a step of the memory subsystem.
+[...] is a store buffer, oldest store first. <...> is an egress slot. Under memory: what the step changed.
 ";
 
 /// Formats a line for each model.
 pub(super) fn list(models: &[Model]) -> String {
-    let header = ["model", "cases", "what it is (and what it mirrors)"].map(str::to_owned);
+    let header = ["model", "cases", "description (and what it mirrors)"].map(str::to_owned);
     let lines: Vec<Vec<String>> = models
         .iter()
         .map(|model| {
@@ -41,7 +41,7 @@ pub(super) fn litmus(tests: &[(Litmus, Vec<usize>)]) -> String {
     };
     let mut header = vec!["outcomes".to_owned()];
     header.extend(machines.iter().map(short));
-    header.push("what it is about".to_owned());
+    header.push("description".to_owned());
     let line = |(test, counts): &(Litmus, Vec<usize>)| {
         let mut line = vec![test.name.to_owned()];
         line.extend(counts.iter().map(usize::to_string));
@@ -50,8 +50,8 @@ pub(super) fn litmus(tests: &[(Litmus, Vec<usize>)]) -> String {
     };
     let lines: Vec<Vec<String>> = tests.iter().map(line).collect();
     format!(
-        "{}\nA number is a TSO machine with that bound; + has an egress slot that coalesces by word, = by line. All outcomes that are allowed \
-         were found, and no others.\n",
+        "{}\nA number is a TSO machine with this bound. + adds an egress slot that coalesces by word, = by line. The searches \
+         found all allowed outcomes, and no others.\n",
         grid(&header, &lines)
     )
 }
@@ -75,7 +75,7 @@ pub(super) fn deltas(model: &str, entries: &[Entry]) -> String {
             let entry = entries.iter().find(|entry| entry.buffer == *buffer && entry.extra == *extra);
             line.push(entry.map_or_else(String::new, |entry| {
                 if entry.least != formula(entry.buffer, entry.extra) {
-                    note = "not what the formula says".to_owned();
+                    note = "differs from the formula".to_owned();
                 }
                 entry.least.map_or_else(|| "none".to_owned(), |least| least.to_string())
             }));
@@ -111,16 +111,16 @@ fn numbers(case: &Case) -> String {
 /// Formats the progress of a search.
 pub(super) fn progress(progress: &Progress) -> String {
     format!(
-        "{} states, {} steps, depth {}, {:.2} million steps a second, {}",
+        "{} states, {} steps, depth {}, {:.2} million steps per second, {}",
         progress.states,
         progress.steps,
         progress.depth,
         progress.rate() / 1e6,
-        clock(progress.time)
+        duration(progress.time)
     )
 }
 
-fn clock(time: Duration) -> String {
+fn duration(time: Duration) -> String {
     match time.as_secs_f64() {
         seconds if seconds < 0.1 => format!("{:.1} ms", seconds * 1e3),
         seconds if seconds < 100.0 => format!("{seconds:.1} s"),
@@ -134,24 +134,24 @@ fn clock(time: Duration) -> String {
 pub(super) fn results(searched: &[Searched]) -> String {
     let models: Vec<&[Searched]> = searched.chunk_by(|a, b| a.model == b.model).collect();
     let table = match models[..] {
-        [] => return "Nothing was searched: no case is among those asked for.\n".to_owned(),
+        [] => return "Nothing was searched: no case is selected.\n".to_owned(),
         [only] => cases(only),
         _ => summaries(&models),
     };
-    let unexpected: Vec<&Searched> = searched.iter().filter(|one| !one.is_as_listed()).collect();
+    let unexpected: Vec<&Searched> = searched.iter().filter(|one| !one.is_as_expected()).collect();
     let unexpected =
-        unexpected.iter().map(|one| format!("NOT AS EXPECTED: {}: {}\n", name(one.model, &one.case), verdict(one)));
+        unexpected.iter().map(|one| format!("UNEXPECTED: {}: {}\n", name(one.model, &one.case), verdict(one)));
     let (states, steps) = totals(searched);
     let time: Duration = searched.iter().map(|one| one.outcome.progress.time).sum();
     let refuted = searched.iter().filter(|one| !one.outcome.holds()).count();
     let search_time: Duration = searched.iter().map(|one| one.outcome.progress.search_time).sum();
     let rate = steps as f64 / search_time.as_secs_f64().max(1e-9) / 1e6;
     format!(
-        "\n{table}\n{}{} searches: {} hold, {refuted} are refuted; {states} states, {steps} steps, {rate:.2} million steps a second, {}\n",
+        "\n{table}\n{}{} searches: {} hold, {refuted} are refuted; {states} states, {steps} steps, {rate:.2} million steps per second, {}\n",
         unexpected.collect::<String>(),
         searched.len(),
         searched.len() - refuted,
-        clock(time)
+        duration(time)
     )
 }
 
@@ -177,7 +177,7 @@ fn cases(searched: &[Searched]) -> String {
             one.case.parameters.buffer().to_string(),
             progress.states.to_string(),
             progress.depth.to_string(),
-            clock(progress.time),
+            duration(progress.time),
             verdict(one),
         ]
     };
@@ -199,7 +199,7 @@ fn summaries(models: &[&[Searched]]) -> String {
             bounds + if egress { ", egress" } else { "" },
             totals(searched).0.to_string(),
             largest.to_string(),
-            clock(searched.iter().map(|one| one.outcome.progress.time).sum()),
+            duration(searched.iter().map(|one| one.outcome.progress.time).sum()),
             summary(searched),
         ]
     };

@@ -32,8 +32,6 @@ use serde::{Deserialize, Serialize};
 
 pub(crate) use arguments::Arguments;
 pub(crate) use emulation::emulator_here;
-#[cfg(test)]
-pub(crate) use evidence as weight;
 
 use crate::figures;
 use crate::lab::kinds;

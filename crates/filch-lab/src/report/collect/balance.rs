@@ -1,8 +1,8 @@
-//! Runs the same uneven work divided in advance and by stealing.
+//! Runs the same uneven work with static division and with stealing.
 //!
-//! This is the load-balance picture of the Blitz notes, from a run. Both ways begin alike: each
-//! worker has the same number of pieces, and later pieces take longer. They differ in what a worker
-//! does when it has run out of pieces.
+//! This is the load-balance figure of the Blitz notes, from a run. Both strategies begin alike:
+//! each worker has the same number of pieces, and later pieces take longer. They differ in what a
+//! worker does when it has run out of pieces.
 
 use std::hint::black_box;
 use std::ops::Range;
@@ -17,18 +17,18 @@ use super::plan::Amount;
 use crate::bench::busy::{spin, Calibration};
 use crate::watch;
 
-/// Two or more ways to run the same pieces.
+/// Runs of the same pieces with different strategies.
 #[derive(Clone, Debug)]
 pub(in crate::report) struct Balance {
     /// The description of the run.
     pub(in crate::report) what: String,
-    /// The ways.
-    pub(in crate::report) ways: Vec<Way>,
+    /// One run for each strategy.
+    pub(in crate::report) runs: Vec<StrategyRun>,
 }
 
-/// A run in one of the ways.
+/// A run with one strategy.
 #[derive(Clone, Debug)]
-pub(in crate::report) struct Way {
+pub(in crate::report) struct StrategyRun {
     /// Its name: `static`, `stealing`.
     pub(in crate::report) name: &'static str,
     /// For each worker, the pieces that it ran.
@@ -37,8 +37,8 @@ pub(in crate::report) struct Way {
     pub(in crate::report) total: f64,
     /// The share of that time in which workers were busy, from 0 to 1.
     pub(in crate::report) utilisation: f64,
-    /// The utilisation of every run, in order. This run is one of them.
-    pub(in crate::report) busy: Vec<f64>,
+    /// The utilisation of every run with this strategy, in order. This run is one of them.
+    pub(in crate::report) utilisations: Vec<f64>,
 }
 
 /// A piece of work that a worker ran.
@@ -61,39 +61,39 @@ const PIECES_A_WORKER: usize = 20;
 /// The total duration of the pieces for each worker, in nanoseconds.
 const NANOS_A_WORKER: u64 = 40_000_000;
 
-/// Runs both ways in turn.
+/// Runs both strategies in turn.
 pub(super) fn measure(amount: Amount) -> Result<Balance> {
     let workers = super::workers(MOST_WORKERS);
     let nanos = NANOS_A_WORKER / if amount == Amount::Rehearsal { 20 } else { 1 };
     let work = Work::new(workers, nanos * workers as u64, Calibration::measure());
-    let context = || format!("a pool of {workers} workers could not be started");
+    let context = || format!("cannot start a pool of {workers} workers");
     let pool = Pool::builder().threads(workers).build().with_context(context)?;
     let (mut divided, mut stealing) = (Vec::new(), Vec::new());
     for _ in 0..RUNS {
         if watch::is_over() && !stealing.is_empty() {
             break;
         }
-        divided.push(work.divided());
+        divided.push(work.static_division());
         watch::sample();
         stealing.push(work.stealing(&pool));
         watch::sample();
     }
     let what = format!(
-        "{} pieces of computing, {PIECES_A_WORKER} for each of {workers} workers to begin with, of which the last takes {:.0} times as long as the one in the middle. Of {} runs, the one \
-         whose time is in the middle.",
+        "{} pieces of computing, {PIECES_A_WORKER} of them for each of {workers} workers at the start. The last piece \
+         takes {:.0} times as long as the median piece. This is the run with the median time of {} runs.",
         work.steps.len(),
         work.steps.last().copied().unwrap_or(0) as f64 / work.steps[work.steps.len() / 2].max(1) as f64,
         divided.len()
     );
-    Ok(Balance { what, ways: vec![middle(divided), middle(stealing)] })
+    Ok(Balance { what, runs: vec![median_run(divided), median_run(stealing)] })
 }
 
 /// Returns the run with the median time.
-fn middle(mut ways: Vec<Way>) -> Way {
-    let busy = ways.iter().map(|way| way.utilisation).collect();
-    ways.sort_by(|one, other| one.total.total_cmp(&other.total));
-    let place = ways.len() / 2;
-    Way { busy, ..ways.swap_remove(place) }
+fn median_run(mut runs: Vec<StrategyRun>) -> StrategyRun {
+    let utilisations = runs.iter().map(|run| run.utilisation).collect();
+    runs.sort_by(|one, other| one.total.total_cmp(&other.total));
+    let place = runs.len() / 2;
+    StrategyRun { utilisations, ..runs.swap_remove(place) }
 }
 
 /// Pieces of work, given as computing steps. Each worker has the same number, in this order.
@@ -129,7 +129,7 @@ impl Work {
     }
 
     /// Each worker runs only its own pieces.
-    fn divided(&self) -> Way {
+    fn static_division(&self) -> StrategyRun {
         let logs: Vec<Log> = (0..self.workers).map(|_| Log::default()).collect();
         let (together, start) = (Barrier::new(self.workers + 1), OnceLock::new());
         thread::scope(|scope| {
@@ -147,15 +147,15 @@ impl Work {
             start.get_or_init(Instant::now);
             together.wait();
         });
-        Way::new("static", logs)
+        StrategyRun::new("static", logs)
     }
 
     /// Each worker runs its own pieces, and then steals others.
-    fn stealing(&self, pool: &Pool) -> Way {
+    fn stealing(&self, pool: &Pool) -> StrategyRun {
         let logs: Vec<Log> = (0..self.workers).map(|_| Log::default()).collect();
         let start = Instant::now();
         pool.broadcast(|context| self.halve(self.block(context.index()), start, &logs));
-        Way::new("stealing", logs)
+        StrategyRun::new("stealing", logs)
     }
 
     /// Runs both halves of a range. Another worker may steal the second half.
@@ -170,15 +170,15 @@ impl Work {
     }
 }
 
-impl Way {
-    fn new(name: &'static str, logs: Vec<Log>) -> Way {
+impl StrategyRun {
+    fn new(name: &'static str, logs: Vec<Log>) -> StrategyRun {
         let logs = logs.into_iter().map(|log| log.into_inner().unwrap_or_else(PoisonError::into_inner));
         let workers: Vec<Vec<Piece>> = logs.collect();
         let pieces = || workers.iter().flatten();
         let total = pieces().map(|piece| piece.end).fold(0.0, f64::max);
         let busy: f64 = pieces().map(|piece| piece.end - piece.start).sum();
         let utilisation = if total > 0.0 { busy / (total * workers.len() as f64) } else { 0.0 };
-        Way { name, workers, total, utilisation, busy: vec![utilisation] }
+        StrategyRun { name, workers, total, utilisation, utilisations: vec![utilisation] }
     }
 }
 
@@ -190,26 +190,26 @@ mod tests {
         Work::new(workers, 100_000, Calibration::measure())
     }
 
-    fn pieces(way: &Way) -> usize {
-        way.workers.iter().map(Vec::len).sum()
+    fn pieces(run: &StrategyRun) -> usize {
+        run.workers.iter().map(Vec::len).sum()
     }
 
     #[test]
-    fn divided_in_advance_nothing_is_stolen_and_everybody_has_the_same_number() {
-        let way = small(3).divided();
-        assert!(way.workers.iter().all(|pieces| pieces.len() == PIECES_A_WORKER));
-        assert!(way.workers.iter().flatten().all(|piece| !piece.stolen));
+    fn with_static_division_nothing_is_stolen_and_all_workers_have_the_same_number() {
+        let run = small(3).static_division();
+        assert!(run.workers.iter().all(|pieces| pieces.len() == PIECES_A_WORKER));
+        assert!(run.workers.iter().flatten().all(|piece| !piece.stolen));
     }
 
     #[test]
-    fn by_stealing_every_piece_runs_once() {
+    fn with_stealing_every_piece_runs_once() {
         let pool = Pool::builder().threads(3).build().unwrap();
         let work = small(3);
         for _ in 0..20 {
-            let way = work.stealing(&pool);
-            assert_eq!(pieces(&way), 3 * PIECES_A_WORKER);
-            assert!(way.utilisation > 0.0 && way.utilisation <= 1.0);
-            for pieces in &way.workers {
+            let run = work.stealing(&pool);
+            assert_eq!(pieces(&run), 3 * PIECES_A_WORKER);
+            assert!(run.utilisation > 0.0 && run.utilisation <= 1.0);
+            for pieces in &run.workers {
                 // A worker runs one piece at a time.
                 assert!(pieces.windows(2).all(|pair| pair[0].end <= pair[1].start));
             }
@@ -217,22 +217,24 @@ mod tests {
     }
 
     #[test]
-    fn what_a_worker_did_not_begin_with_is_stolen() {
+    fn a_piece_of_another_worker_counts_as_stolen() {
         let (work, start) = (small(2), Instant::now());
         let logs: Vec<Log> = (0..2).map(|_| Log::default()).collect();
         work.piece(0, 0, start, &logs);
         work.piece(PIECES_A_WORKER, 0, start, &logs);
-        let way = Way::new("stealing", logs);
-        assert_eq!(way.workers[0].iter().map(|piece| piece.stolen).collect::<Vec<_>>(), [false, true]);
+        let run = StrategyRun::new("stealing", logs);
+        assert_eq!(run.workers[0].iter().map(|piece| piece.stolen).collect::<Vec<_>>(), [false, true]);
     }
 
     #[test]
-    fn utilisation_is_busy_time_by_all_time() {
+    fn utilisation_is_busy_time_divided_by_total_time() {
         let piece = |start, end| Piece { start, end, stolen: false };
-        let way =
-            Way::new("static", vec![Log::new(vec![piece(0.0, 1.0)]), Log::new(vec![piece(0.0, 1.0), piece(1.0, 4.0)])]);
-        assert_eq!((way.total, way.utilisation), (4.0, 5.0 / 8.0));
-        assert_eq!(Way::new("static", vec![Log::default()]).utilisation, 0.0);
+        let run = StrategyRun::new(
+            "static",
+            vec![Log::new(vec![piece(0.0, 1.0)]), Log::new(vec![piece(0.0, 1.0), piece(1.0, 4.0)])],
+        );
+        assert_eq!((run.total, run.utilisation), (4.0, 5.0 / 8.0));
+        assert_eq!(StrategyRun::new("static", vec![Log::default()]).utilisation, 0.0);
     }
 
     #[test]

@@ -1,13 +1,13 @@
 //! Measures everything that the page shows.
 
 pub(super) mod balance;
-mod clock;
+pub(super) mod bound_choice;
+mod cpu_time;
 pub(super) mod plan;
 mod progress;
 #[cfg(test)]
 mod tests;
 pub(super) mod timeline;
-pub(super) mod trust;
 
 use std::collections::BTreeMap;
 use std::panic::{self, AssertUnwindSafe};
@@ -22,13 +22,13 @@ use crate::figures::Series;
 use crate::lab::{litmus, published, store_buffer};
 use crate::machine::Machine;
 use crate::{date, interrupt, watch};
-use clock::Processors;
-use plan::{Amount, Known, Part};
+use cpu_time::CpuTime;
+use plan::{Amount, Inputs, Part};
 use progress::Progress;
 
 /// How long a part may take to end after Ctrl-C. A part that takes longer is abandoned; its
 /// finished cases are kept.
-const GRACE: Duration = Duration::from_secs(5);
+const GRACE_PERIOD: Duration = Duration::from_secs(5);
 /// The usual stack size of a program's main thread: serial programs recurse deeply.
 const STACK: usize = 8 << 20;
 
@@ -44,9 +44,9 @@ pub(super) struct Results {
     /// The share of processor time that other machines used, from 0 to 1, if known.
     ///
     /// Figures from a busy machine are less reliable.
-    pub(super) stolen: Option<f64>,
+    pub(super) other_machines: Option<f64>,
     /// The share of processor time that other processes of this system used.
-    pub(super) others: Option<f64>,
+    pub(super) other_processes: Option<f64>,
     /// The figures of each suite by name, including `lab fences`. A suite that was not run is
     /// absent.
     pub(super) suites: BTreeMap<&'static str, Vec<Series>>,
@@ -91,11 +91,11 @@ pub(super) struct ModelLine {
     /// The number of flawed cases that were refuted, as expected.
     pub(super) refuted: usize,
     /// The number of cases whose result differs from the list.
-    pub(super) surprises: usize,
+    pub(super) unexpected: usize,
 }
 
 /// The result of a part.
-enum Found {
+enum PartResult {
     Figures(&'static str, Vec<Series>),
     StoreBuffer(store_buffer::Curve),
     Litmus(litmus::Sweep),
@@ -104,15 +104,15 @@ enum Found {
     Balance(balance::Balance),
 }
 
-impl Found {
+impl PartResult {
     /// Whether the part was interrupted before it had any result.
     fn is_empty(&self) -> bool {
         match self {
-            Found::Figures(_, series) => series.is_empty(),
-            Found::StoreBuffer(curve) => curve.points.is_empty(),
-            Found::Litmus(sweep) => sweep.points.is_empty(),
-            Found::Models(models) => models.lines.is_empty(),
-            Found::Timeline(_) | Found::Balance(_) => false,
+            PartResult::Figures(_, series) => series.is_empty(),
+            PartResult::StoreBuffer(curve) => curve.points.is_empty(),
+            PartResult::Litmus(sweep) => sweep.points.is_empty(),
+            PartResult::Models(models) => models.lines.is_empty(),
+            PartResult::Timeline(_) | PartResult::Balance(_) => false,
         }
     }
 }
@@ -126,8 +126,8 @@ impl Results {
             full: amount == Amount::Full,
             machine: Machine::here(),
             date: date::now(),
-            stolen: None,
-            others: None,
+            other_machines: None,
+            other_processes: None,
             suites: BTreeMap::new(),
             store_buffer: None,
             litmus: None,
@@ -141,7 +141,7 @@ impl Results {
     }
 
     /// Whether an unknown set of this suite's cases may be missing.
-    pub(super) fn is_part(&self, suite: &str) -> bool {
+    pub(super) fn is_incomplete(&self, suite: &str) -> bool {
         self.interrupted || self.failed.contains(&suite)
     }
 
@@ -156,20 +156,21 @@ impl Results {
     }
 
     /// Records that the first of these parts was abandoned and the others were not reached.
-    fn leave_behind(&mut self, parts: &[&'static str]) {
+    fn abandon(&mut self, parts: &[&'static str]) {
         self.interrupted = true;
         let Some((&first, rest)) = parts.split_first() else { return };
-        let what = if self.add_kept(first) { "only its cases that were over are" } else { "nothing of it is" };
-        self.left_out.push(format!("It was ended in the middle of {first}, which did not end in time: {what} here."));
+        let what =
+            if self.add_finished_cases(first) { "only its finished cases are included" } else { "it has no results" };
+        self.left_out.push(format!("The run was interrupted during {first}, which did not stop in time: {what}."));
         self.not_reached(rest);
     }
 
     /// Adds the finished cases of a part, and returns whether there were any.
-    fn add_kept(&mut self, part: &'static str) -> bool {
+    fn add_finished_cases(&mut self, part: &'static str) -> bool {
         let kept = watch::kept(part);
         let are_some = !kept.is_empty();
         if are_some {
-            self.add(Found::Figures(part, kept));
+            self.add(PartResult::Figures(part, kept));
         }
         are_some
     }
@@ -178,33 +179,33 @@ impl Results {
     fn not_reached(&mut self, parts: &[&str]) {
         self.interrupted = true;
         if !parts.is_empty() {
-            self.left_out.push(format!("It was ended before {} could be measured.", parts.join(", ")));
+            self.left_out.push(format!("{}: not measured, because the run was interrupted.", parts.join(", ")));
         }
     }
 
     /// Adds the result of a part, which may have been interrupted.
     ///
     /// A part that fails is left out, with its reason, except for its finished cases.
-    fn take(&mut self, name: &'static str, found: Result<Found>, is_over: bool) {
+    fn record(&mut self, name: &'static str, found: Result<PartResult>, is_over: bool) {
         self.interrupted |= is_over;
         let sentence = match found {
             Ok(found) if !found.is_empty() => {
                 // The result contains all of them.
                 drop(watch::kept(name));
                 self.add(found);
-                is_over.then(|| format!("It was ended in the middle of {name}: what it had found until then is here."))
+                is_over.then(|| format!("The run was interrupted during {name}: its results until then are included."))
             }
-            _ if is_over && self.add_kept(name) => {
-                Some(format!("It was ended in the middle of {name}: its cases that were over are here."))
+            _ if is_over && self.add_finished_cases(name) => {
+                Some(format!("The run was interrupted during {name}: its finished cases are included."))
             }
-            _ if is_over => Some(format!("It was ended before {name} had found anything.")),
+            _ if is_over => Some(format!("The run was interrupted before {name} had any results.")),
             Ok(_) => Some(format!("{name} has no figures.")),
             Err(error) => {
                 let reason = format!("{error:#}");
                 let reason = reason.trim_end_matches('.');
-                Some(if self.add_kept(name) {
+                Some(if self.add_finished_cases(name) {
                     self.failed.push(name);
-                    format!("{name} failed before it was done, and only its cases before that are here: {reason}.")
+                    format!("{name} failed, and only the cases before the failure are included: {reason}.")
                 } else {
                     format!("{name} failed, and is left out: {reason}.")
                 })
@@ -213,14 +214,14 @@ impl Results {
         self.left_out.extend(sentence);
     }
 
-    fn add(&mut self, found: Found) {
+    fn add(&mut self, found: PartResult) {
         match found {
-            Found::Figures(suite, series) => drop(self.suites.insert(suite, series)),
-            Found::StoreBuffer(curve) => self.store_buffer = Some(curve),
-            Found::Litmus(sweep) => self.litmus = Some(sweep),
-            Found::Models(models) => self.models = Some(models),
-            Found::Timeline(timeline) => self.timeline = Some(timeline),
-            Found::Balance(balance) => self.balance = Some(balance),
+            PartResult::Figures(suite, series) => drop(self.suites.insert(suite, series)),
+            PartResult::StoreBuffer(curve) => self.store_buffer = Some(curve),
+            PartResult::Litmus(sweep) => self.litmus = Some(sweep),
+            PartResult::Models(models) => self.models = Some(models),
+            PartResult::Timeline(timeline) => self.timeline = Some(timeline),
+            PartResult::Balance(balance) => self.balance = Some(balance),
         }
     }
 }
@@ -241,28 +242,28 @@ enum Message {
 }
 
 /// Sends `Done` when the measuring thread ends, however it ends.
-struct AtTheEnd(Sender<Message>);
+struct SendDoneOnDrop(Sender<Message>);
 
-impl Drop for AtTheEnd {
+impl Drop for SendDoneOnDrop {
     fn drop(&mut self) {
         // An error means that this thread was abandoned and the receiver is gone.
         let _ = self.0.send(Message::Done);
     }
 }
 
-/// The results and the progress. They share a lock, so that no reader sees a finished part as
-/// running.
-struct Measuring {
+/// The results and the number of finished parts. They share a lock, so that no reader sees a
+/// finished part as running.
+struct RunState {
     results: Results,
     /// The number of parts that have ended, with any result, or were not reached.
-    over: usize,
+    finished: usize,
 }
 
-impl Measuring {
-    /// Records the interruption. These parts do not begin any more.
-    fn end_before(&mut self, parts: &[&str]) {
+impl RunState {
+    /// Records an interruption before these parts.
+    fn skip(&mut self, parts: &[&str]) {
         self.results.not_reached(parts);
-        self.over += parts.len();
+        self.finished += parts.len();
     }
 }
 
@@ -270,16 +271,16 @@ impl Measuring {
 ///
 /// After Ctrl-C it returns soon with the results so far. A second Ctrl-C ends the program.
 pub(super) fn collect(parts: Vec<Part>, amount: Amount, left_out: Vec<String>) -> Result<Results> {
-    let processors = Processors::now();
-    let measuring = Arc::new(Mutex::new(Measuring { results: Results::new(amount, left_out), over: 0 }));
+    let cpu_time = CpuTime::now();
+    let state = Arc::new(Mutex::new(RunState { results: Results::new(amount, left_out), finished: 0 }));
     let progress = Progress::begin(parts.iter().map(|part| part.seconds(amount)).collect());
-    let (tell, told) = mpsc::channel();
-    let (bar, interrupted) = (progress.clone(), tell.clone());
+    let (sender, receiver) = mpsc::channel();
+    let (bar, interrupted) = (progress.clone(), sender.clone());
     interrupt::handle(move |first| match first {
         None => {
             // This comes first: whatever blocks the message, the run ends.
             watch::end();
-            bar.say("Ending: the page is written with what is done so far. Once more ends it at once, without a page.");
+            bar.say("Stopping: the page will contain the results so far. Press Ctrl-C again to exit without a page.");
             // An error means that all is done and the receiver is gone.
             let _ = interrupted.send(Message::Interrupted);
         }
@@ -287,72 +288,72 @@ pub(super) fn collect(parts: Vec<Part>, amount: Amount, left_out: Vec<String>) -
     })?;
 
     // On a thread of its own: a part that ignores Ctrl-C cannot keep the page from being written.
-    let (filled, bar) = (Arc::clone(&measuring), progress.clone());
+    let (filled, bar) = (Arc::clone(&state), progress.clone());
     let names: Vec<&'static str> = parts.iter().map(|part| part.name).collect();
     let run = move || {
-        let _at_the_end = AtTheEnd(tell);
+        let _done = SendDoneOnDrop(sender);
         measure(&parts, amount, &filled, |place, part| bar.part(place, part));
     };
-    thread::Builder::new().stack_size(STACK).spawn(run).context("a thread could not be started")?;
-    if let Ok(Message::Interrupted) = told.recv() {
+    thread::Builder::new().stack_size(STACK).spawn(run).context("cannot start a thread")?;
+    if let Ok(Message::Interrupted) = receiver.recv() {
         // The code below checks whether it ended in time.
-        let _ = told.recv_timeout(GRACE);
+        let _ = receiver.recv_timeout(GRACE_PERIOD);
     }
     progress.end();
-    let mut results = come_to(&measuring, &names);
-    let both = processors.zip(Processors::now());
-    results.stolen = both.and_then(|(before, after)| before.stolen_until(after));
-    results.others = both.and_then(|(before, after)| before.others_until(after));
+    let mut results = results_so_far(&state, &names);
+    let both = cpu_time.zip(CpuTime::now());
+    results.other_machines = both.and_then(|(before, after)| before.stolen_until(after));
+    results.other_processes = both.and_then(|(before, after)| before.used_by_others_until(after));
     Ok(results)
 }
 
 /// Returns the results so far. A part that still runs continues until the program ends, and its
 /// result is ignored.
-fn come_to(measuring: &Mutex<Measuring>, names: &[&'static str]) -> Results {
-    let measuring = lock(measuring);
-    let mut results = measuring.results.clone();
-    if measuring.over < names.len() {
-        results.leave_behind(&names[measuring.over..]);
+fn results_so_far(state: &Mutex<RunState>, names: &[&'static str]) -> Results {
+    let state = lock(state);
+    let mut results = state.results.clone();
+    if state.finished < names.len() {
+        results.abandon(&names[state.finished..]);
     }
     results
 }
 
-fn lock(measuring: &Mutex<Measuring>) -> MutexGuard<'_, Measuring> {
-    measuring.lock().unwrap_or_else(PoisonError::into_inner)
+fn lock(state: &Mutex<RunState>) -> MutexGuard<'_, RunState> {
+    state.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Measures the parts in order, until the run is over. A part that fails is left out, with its
 /// reason.
-fn measure(parts: &[Part], amount: Amount, measuring: &Mutex<Measuring>, begin: impl Fn(usize, &'static str)) {
+fn measure(parts: &[Part], amount: Amount, state: &Mutex<RunState>, begin: impl Fn(usize, &'static str)) {
     let from = |place: usize| parts[place..].iter().map(|part| part.name).collect::<Vec<_>>();
     for (place, part) in parts.iter().enumerate() {
         if watch::is_over() {
-            return lock(measuring).end_before(&from(place));
+            return lock(state).skip(&from(place));
         }
         begin(place, part.name);
-        let known = {
-            let results = &lock(measuring).results;
+        let inputs = {
+            let results = &lock(state).results;
             let knee = results.store_buffer.as_ref().and_then(|curve| curve.knee);
-            let trust = trust::trust(knee, results.litmus.as_ref(), published::are_all);
-            Known { amount, entries: knee.map(|knee| knee.entries), trust }
+            let bound = bound_choice::choose(knee, results.litmus.as_ref(), published::are_all);
+            Inputs { amount, entries: knee.map(|knee| knee.entries), bound }
         };
-        let found = panic::catch_unwind(AssertUnwindSafe(|| (part.measure)(&known)));
-        let found = found.unwrap_or_else(|payload| Err(anyhow!("it panicked: {}", words(&*payload))));
-        let mut measuring = lock(measuring);
+        let found = panic::catch_unwind(AssertUnwindSafe(|| (part.measure)(&inputs)));
+        let found = found.unwrap_or_else(|payload| Err(anyhow!("it panicked: {}", panic_message(&*payload))));
+        let mut state = lock(state);
         let is_over = watch::is_over();
-        measuring.results.take(part.name, found, is_over);
-        measuring.over += 1;
+        state.results.record(part.name, found, is_over);
+        state.finished += 1;
         if is_over {
-            return measuring.end_before(&from(place + 1));
+            return state.skip(&from(place + 1));
         }
     }
 }
 
 /// Returns the message of a panic.
-fn words(payload: &(dyn std::any::Any + Send)) -> &str {
+fn panic_message(payload: &(dyn std::any::Any + Send)) -> &str {
     payload
         .downcast_ref::<&str>()
         .copied()
         .or(payload.downcast_ref::<String>().map(String::as_str))
-        .unwrap_or("without a word")
+        .unwrap_or("without a message")
 }

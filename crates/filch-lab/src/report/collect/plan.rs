@@ -7,8 +7,8 @@ use std::time::Duration;
 use anyhow::{ensure, Result};
 use filch_model::models;
 
-use super::trust::Trust;
-use super::{balance, timeline, Found, ModelLine, Models};
+use super::bound_choice::BoundChoice;
+use super::{balance, timeline, ModelLine, Models, PartResult};
 use crate::bench::{self, bulk, cilk, fork_join, graphs, queues, rayon, solver, Limit, THREADS};
 use crate::lab::{fences, litmus, store_buffer};
 use crate::verify;
@@ -41,98 +41,99 @@ pub(in crate::report) struct Part {
     /// Why it is not in a quick report, if so.
     pub(super) not_quick: Option<&'static str>,
     /// Measures it.
-    pub(super) measure: fn(&Known) -> Result<Found>,
+    pub(super) measure: fn(&Inputs) -> Result<PartResult>,
 }
 
 /// The input of a part.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Known {
+pub(super) struct Inputs {
     /// How much to measure.
     pub(super) amount: Amount,
     /// The number of store buffer entries, if measured before.
     pub(super) entries: Option<usize>,
     /// The bound that queues may trust, according to earlier parts.
-    pub(super) trust: Trust,
+    pub(super) bound: BoundChoice,
 }
 
 /// All parts, in the order of measurement.
 ///
 /// Parts that others depend on come first, then the papers' programs, then the rest.
 pub(in crate::report) const PARTS: [Part; 13] = [
-    part("store-buffer", [1.0, 10.0, 18.0], |known| {
-        let seconds = known.choose([0.5, 9.0, 17.0]);
-        store_buffer::measure(Duration::from_secs_f64(seconds)).map(Found::StoreBuffer)
+    part("store-buffer", [1.0, 10.0, 18.0], |inputs| {
+        let seconds = inputs.choose([0.5, 9.0, 17.0]);
+        store_buffer::measure(Duration::from_secs_f64(seconds)).map(PartResult::StoreBuffer)
     }),
-    part("litmus", [1.5, 12.0, 600.0], |known| {
-        let supposed = known.entries.map_or(SMALLEST_BOUND, |entries| entries + 1);
-        let (runs, seconds) = (known.choose([20, 1_000, 20_000]), known.choose([1.0, 11.0, 600.0]));
-        litmus::measure(&litmus::Options { supposed, runs, seconds }).map(Found::Litmus)
+    part("litmus", [1.5, 12.0, 600.0], |inputs| {
+        let supposed = inputs.entries.map_or(SMALLEST_BOUND, |entries| entries + 1);
+        let (runs, seconds) = (inputs.choose([20, 1_000, 20_000]), inputs.choose([1.0, 11.0, 600.0]));
+        litmus::measure(&litmus::Options { supposed, runs, seconds }).map(PartResult::Litmus)
     }),
-    part(fences::SUITE, [1.5, 5.0, 20.0], |known| {
-        fences::measure(known.amount != Amount::Full).map(|series| Found::Figures(fences::SUITE, series))
+    part(fences::SUITE, [1.5, 5.0, 20.0], |inputs| {
+        fences::measure(inputs.amount != Amount::Full).map(|series| PartResult::Figures(fences::SUITE, series))
     }),
-    part(queues::SUITE, [2.0, 11.0, 210.0], |known| {
-        let costs: &[u64] = known.choose([&[0, 100], &queues::TASK_COSTS, &queues::TASK_COSTS]);
+    part(queues::SUITE, [2.0, 11.0, 210.0], |inputs| {
+        let costs: &[u64] = inputs.choose([&[0, 100], &queues::TASK_COSTS, &queues::TASK_COSTS]);
         let options = queues::Options {
-            quick: known.is_not_full(),
+            quick: inputs.is_not_full(),
             threads: queues::MOST_THREADS,
             json: None,
             task_costs: costs.to_vec(),
-            limit: known.limit(7, 0.0),
+            limit: inputs.limit(7, 0.0),
         };
-        bench::measure_queues(&options).map(|measured| Found::Figures(queues::SUITE, measured.series))
+        bench::measure_queues(&options).map(|measured| PartResult::Figures(queues::SUITE, measured.series))
     }),
-    part(fork_join::SUITE, [6.0, 31.0, 410.0], |known| {
+    part(fork_join::SUITE, [6.0, 31.0, 410.0], |inputs| {
         let bench::Options { quick, threads, json, cases, limit } =
-            known.options(&["tree-1023", "wake", "idle"], &[], known.limit(7, 5.0));
+            inputs.options(&["tree-1023", "wake", "idle"], &[], inputs.limit(7, 5.0));
         let options = fork_join::Options { quick, threads, json, cases, limit, plot: None };
-        fork_join::run(&options).map(|measured| Found::Figures(fork_join::SUITE, measured.series))
+        fork_join::run(&options).map(|measured| PartResult::Figures(fork_join::SUITE, measured.series))
     }),
-    part(cilk::SUITE, [6.0, 32.0, 3_600.0], |known| {
-        let common = known.options(&["fib", "integrate"], &[], known.limit(7, 1.8));
-        let options = cilk::Options { common, bound: known.trust.vouched()? };
-        cilk::run(&options).map(|measured| Found::Figures(cilk::SUITE, measured.series))
+    part(cilk::SUITE, [6.0, 32.0, 3_600.0], |inputs| {
+        let common = inputs.options(&["fib", "integrate"], &[], inputs.limit(7, 1.8));
+        let options = cilk::Options { common, bound: inputs.bound.for_cilk()? };
+        cilk::run(&options).map(|measured| PartResult::Figures(cilk::SUITE, measured.series))
     }),
-    part(graphs::SUITE, [1.0, 15.0, 1_200.0], |known| {
-        let options = known.options(&["closure/kgraph-250k"], &[], known.limit(5, 0.8));
-        graphs::run(&options).map(|measured| Found::Figures(graphs::SUITE, measured.series))
+    part(graphs::SUITE, [1.0, 15.0, 1_200.0], |inputs| {
+        let options = inputs.options(&["closure/kgraph-250k"], &[], inputs.limit(5, 0.8));
+        graphs::run(&options).map(|measured| PartResult::Figures(graphs::SUITE, measured.series))
     }),
-    part(bulk::SUITE, [1.5, 7.0, 360.0], |known| {
+    part(bulk::SUITE, [1.5, 7.0, 360.0], |inputs| {
         let all = ["push", "pop", "steal", "dag/uniform-250k", "dag/skewed-250k"];
-        let common = known.options(&["push", "steal/10%", "dag/uniform-250k"], &all, known.limit(7, 1.5));
+        let common = inputs.options(&["push", "steal/10%", "dag/uniform-250k"], &all, inputs.limit(7, 1.5));
         let options = bulk::Options { common, largest: false };
-        bulk::run(&options).map(|measured| Found::Figures(bulk::SUITE, measured.series))
+        bulk::run(&options).map(|measured| PartResult::Figures(bulk::SUITE, measured.series))
     }),
-    part(solver::SUITE, [0.5, 11.0, 480.0], |known| {
-        let common = known.options(&["golomb/7"], &[], known.limit(7, 3.0));
+    part(solver::SUITE, [0.5, 11.0, 480.0], |inputs| {
+        let common = inputs.options(&["golomb/7"], &[], inputs.limit(7, 3.0));
         let options = solver::Options { common, data: None };
-        solver::run(&options).map(|measured| Found::Figures(solver::SUITE, measured.series))
+        solver::run(&options).map(|measured| PartResult::Figures(solver::SUITE, measured.series))
     }),
-    part("models", [2.0, 8.0, 900.0], |known| {
+    part("models", [2.0, 8.0, 900.0], |inputs| {
         let all = models::all();
-        let models = if known.amount == Amount::Rehearsal { &all[..6] } else { &all[..] };
-        let most = known.choose([1, 4, usize::MAX]);
-        verify::summaries(models, known.is_not_full(), most).map(|lines| Found::Models(Models::of(lines)))
+        let models = if inputs.amount == Amount::Rehearsal { &all[..6] } else { &all[..] };
+        let most = inputs.choose([1, 4, usize::MAX]);
+        verify::summaries(models, inputs.is_not_full(), most).map(|lines| PartResult::Models(Models::of(lines)))
     }),
-    part("timeline", [0.3, 0.5, 0.5], |known| timeline::measure(known.amount).map(Found::Timeline)),
-    part("balance", [0.3, 1.0, 1.0], |known| balance::measure(known.amount).map(Found::Balance)),
+    part("timeline", [0.3, 0.5, 0.5], |inputs| timeline::measure(inputs.amount).map(PartResult::Timeline)),
+    part("balance", [0.3, 1.0, 1.0], |inputs| balance::measure(inputs.amount).map(PartResult::Balance)),
     Part {
         not_quick: Some(
-            "Programs that use rayon are only in a full report, because cargo has to build them on both cores first: `filch bench rayon --quick`, or `filch report --only rayon`, has \
-             them alone.",
+            "Programs that use rayon are only in a full report, because cargo has to build them first. \
+             `filch bench rayon --quick` or `filch report --only rayon` measures them alone.",
         ),
-        ..part(rayon::SUITE, [60.0, 90.0, 1_500.0], |known| {
-            let options = known.options(&["join-fib"], &[], None);
-            rayon::run(&options).map(|measured| Found::Figures(rayon::SUITE, measured.series))
+        ..part(rayon::SUITE, [60.0, 90.0, 1_500.0], |inputs| {
+            let options = inputs.options(&["join-fib"], &[], None);
+            rayon::run(&options).map(|measured| PartResult::Figures(rayon::SUITE, measured.series))
         })
     },
 ];
 
-/// The sentence about what no report contains.
-pub(super) const NEVER: &str =
-    "The solver across machines is not part of a report: it needs `mpirun`, and a filch that was built with MPI. `filch bench mpi` measures it.";
+/// The sentence about the suite that no report contains.
+pub(super) const NOT_IN_REPORTS: &str =
+    "The solver across machines is not part of a report, because it needs `mpirun` \
+                                         and a filch with MPI. `filch bench mpi` measures it.";
 
-const fn part(name: &'static str, seconds: [f64; 3], measure: fn(&Known) -> Result<Found>) -> Part {
+const fn part(name: &'static str, seconds: [f64; 3], measure: fn(&Inputs) -> Result<PartResult>) -> Part {
     Part { name, seconds, not_quick: None, measure }
 }
 
@@ -154,7 +155,7 @@ impl Amount {
     }
 }
 
-impl Known {
+impl Inputs {
     fn choose<T>(&self, all: [T; 3]) -> T {
         self.amount.choose(all)
     }
@@ -188,19 +189,19 @@ impl Known {
     }
 }
 
-impl Trust {
-    /// Returns this trust in the form of the suite whose queues depend on it.
-    fn vouched(self) -> Result<Option<cilk::TrustedBound>> {
+impl BoundChoice {
+    /// Converts the bound for the suite whose queues depend on it.
+    fn for_cilk(self) -> Result<Option<cilk::TrustedBound>> {
         match self {
-            Trust::Published => Ok(Some(cilk::TrustedBound::default())),
-            Trust::Measured(bound) => {
+            BoundChoice::Published => Ok(Some(cilk::TrustedBound::default())),
+            BoundChoice::Measured(bound) => {
                 cilk::TrustedBound::with_reason(bound, "as measured before in this report").map(Some)
             }
-            Trust::Raised(bound) => {
+            BoundChoice::Raised(bound) => {
                 cilk::TrustedBound::with_reason(bound, "for the store buffer that was measured before in this report")
                     .map(Some)
             }
-            Trust::Nothing => Ok(None),
+            BoundChoice::Unknown => Ok(None),
         }
     }
 }
@@ -208,8 +209,8 @@ impl Trust {
 impl Models {
     fn of(summaries: Vec<(&'static str, verify::Summary)>) -> Models {
         let line = |(model, summary): (&'static str, verify::Summary)| {
-            let verify::Summary { searches, states, hold, refuted, surprises } = summary;
-            ModelLine { model: model.to_owned(), searches, states, hold, refuted, surprises }
+            let verify::Summary { searches, states, hold, refuted, unexpected } = summary;
+            ModelLine { model: model.to_owned(), searches, states, hold, refuted, unexpected }
         };
         let listed = models::all().iter().map(|model| model.cases.len()).sum();
         Models { lines: summaries.into_iter().map(line).collect(), listed }
@@ -219,12 +220,12 @@ impl Models {
 /// Returns the parts with these names, in order, and sentences about omissions.
 ///
 /// Without names, these are all parts of the amount.
-pub(in crate::report) fn chosen(names: &[String], amount: Amount) -> Result<(Vec<Part>, Vec<String>)> {
+pub(in crate::report) fn select(names: &[String], amount: Amount) -> Result<(Vec<Part>, Vec<String>)> {
     let unknown = names.iter().find(|name| !PARTS.iter().any(|part| part.name == **name));
     let known: Vec<&str> = PARTS.iter().map(|part| part.name).collect();
     ensure!(
         unknown.is_none(),
-        "nothing in a report is called `{}`; there are {}",
+        "no part of the report is named `{}`; the parts are {}",
         unknown.map_or("", String::as_str),
         known.join(", ")
     );
@@ -232,12 +233,12 @@ pub(in crate::report) fn chosen(names: &[String], amount: Amount) -> Result<(Vec
         let parts = PARTS.into_iter().filter(|part| names.iter().any(|name| name == part.name)).collect();
         let rest = known.iter().filter(|known| !names.iter().any(|name| name == *known)).copied();
         let left_out =
-            format!("Only what was asked for was measured, and not {}.", rest.collect::<Vec<_>>().join(", "));
+            format!("Only the selected parts were measured. Left out: {}.", rest.collect::<Vec<_>>().join(", "));
         return Ok((parts, if names.len() < PARTS.len() { vec![left_out] } else { Vec::new() }));
     }
     let (parts, rest): (Vec<Part>, Vec<Part>) =
         PARTS.into_iter().partition(|part| amount == Amount::Full || part.not_quick.is_none());
-    let left_out = rest.iter().filter_map(|part| part.not_quick).chain([NEVER]).map(str::to_owned);
+    let left_out = rest.iter().filter_map(|part| part.not_quick).chain([NOT_IN_REPORTS]).map(str::to_owned);
     Ok((parts, left_out.collect()))
 }
 
@@ -257,7 +258,7 @@ mod tests {
     use super::*;
 
     fn total(amount: Amount) -> f64 {
-        chosen(&[], amount).unwrap().0.iter().map(|part| part.seconds(amount)).sum()
+        select(&[], amount).unwrap().0.iter().map(|part| part.seconds(amount)).sum()
     }
 
     #[test]
@@ -267,17 +268,17 @@ mod tests {
     }
 
     #[test]
-    fn queues_stand_on_what_was_measured_and_do_not_run_on_nothing() {
+    fn queues_use_the_chosen_bound_and_do_not_run_without_one() {
         let published = Some(cilk::TrustedBound::default());
-        assert_eq!(Trust::Published.vouched().unwrap(), published);
-        for other in [Trust::Measured(73), Trust::Raised(140), Trust::Nothing] {
-            assert_ne!(other.vouched().unwrap(), published);
+        assert_eq!(BoundChoice::Published.for_cilk().unwrap(), published);
+        for other in [BoundChoice::Measured(73), BoundChoice::Raised(140), BoundChoice::Unknown] {
+            assert_ne!(other.for_cilk().unwrap(), published);
         }
-        assert_eq!(Trust::Nothing.vouched().unwrap(), None);
+        assert_eq!(BoundChoice::Unknown.for_cilk().unwrap(), None);
     }
 
     #[test]
-    fn what_it_takes_is_told_in_words() {
+    fn an_estimate_has_a_suitable_unit() {
         let parts = [PARTS[0], PARTS[1]];
         let of = |seconds| parts.map(|part| Part { seconds: [seconds; 3], ..part });
         assert_eq!(estimate(&of(4.2), Amount::Quick), "9 seconds");
@@ -286,7 +287,7 @@ mod tests {
     }
 
     #[test]
-    fn every_part_has_a_name_of_its_own_and_takes_time() {
+    fn part_names_are_unique_and_durations_are_positive() {
         let names: BTreeSet<&str> = PARTS.iter().map(|part| part.name).collect();
         assert_eq!(names.len(), PARTS.len());
         for part in PARTS {
@@ -296,20 +297,23 @@ mod tests {
     }
 
     #[test]
-    fn what_must_be_built_is_left_out_of_a_quick_report_and_that_is_said() {
-        let names = |amount| -> Vec<&str> { chosen(&[], amount).unwrap().0.iter().map(|part| part.name).collect() };
+    fn a_quick_report_leaves_out_parts_that_must_be_built_and_says_so() {
+        let names = |amount| -> Vec<&str> { select(&[], amount).unwrap().0.iter().map(|part| part.name).collect() };
         assert!(!names(Amount::Quick).contains(&"rayon") && names(Amount::Full).contains(&"rayon"));
-        let (_, left_out) = chosen(&[], Amount::Quick).unwrap();
+        let (_, left_out) = select(&[], Amount::Quick).unwrap();
         assert!(left_out[0].contains("`filch bench rayon --quick`") && left_out[1].contains("`filch bench mpi`"));
-        assert_eq!(chosen(&[], Amount::Full).unwrap().1.len(), 1);
+        assert_eq!(select(&[], Amount::Full).unwrap().1.len(), 1);
     }
 
     #[test]
-    fn parts_are_chosen_by_name_in_their_own_order_and_what_is_asked_for_is_there() {
-        let (parts, left_out) = chosen(&["rayon".to_owned(), "queues".to_owned()], Amount::Quick).unwrap();
+    fn selected_parts_keep_the_order_of_the_list() {
+        let (parts, left_out) = select(&["rayon".to_owned(), "queues".to_owned()], Amount::Quick).unwrap();
         assert_eq!(parts.iter().map(|part| part.name).collect::<Vec<_>>(), ["queues", "rayon"]);
-        assert!(left_out[0].contains("not store-buffer, litmus") && !left_out[0].contains("queues"), "{left_out:?}");
-        let refusal = chosen(&["queues".to_owned(), "que".to_owned()], Amount::Full).unwrap_err().to_string();
-        assert!(refusal.starts_with("nothing in a report is called `que`; there are store-buffer, "), "{refusal}");
+        assert!(
+            left_out[0].contains("Left out: store-buffer, litmus") && !left_out[0].contains("queues"),
+            "{left_out:?}"
+        );
+        let refusal = select(&["queues".to_owned(), "que".to_owned()], Amount::Full).unwrap_err().to_string();
+        assert!(refusal.starts_with("no part of the report is named `que`; the parts are store-buffer, "), "{refusal}");
     }
 }

@@ -12,7 +12,7 @@ use crate::say;
 use crate::watch::{self, Event};
 
 /// The most redraws of the bar per second.
-const A_SECOND: u8 = 4;
+const REDRAWS_A_SECOND: u8 = 4;
 const TEMPLATE: &str = "{bar:24} {percent:>3} %  {msg}";
 /// The resolution of the bar.
 const STEPS: f64 = 10_000.0;
@@ -39,14 +39,15 @@ impl Progress {
     /// Starts the display, given the expected duration of each part.
     pub(super) fn begin(seconds: Vec<f64>) -> Progress {
         let terminal = io::stderr().is_terminal();
-        let target = if terminal { ProgressDrawTarget::stderr_with_hz(A_SECOND) } else { ProgressDrawTarget::hidden() };
+        let target =
+            if terminal { ProgressDrawTarget::stderr_with_hz(REDRAWS_A_SECOND) } else { ProgressDrawTarget::hidden() };
         // An invalid template would be a bug, but no reason to stop.
         let style = ProgressStyle::with_template(TEMPLATE).unwrap_or_else(|_| ProgressStyle::default_bar());
         let bar = ProgressBar::with_draw_target(Some(STEPS as u64), target).with_style(style);
         let state = State { schedule: Schedule::new(seconds), begun: Instant::now(), part: "", case: String::new() };
         let progress = Progress { state: Arc::new(Mutex::new(state)), bar, plain: !terminal };
-        let heard = progress.clone();
-        watch::listen(Some(Box::new(move |event| heard.hear(event))));
+        let listener = progress.clone();
+        watch::listen(Some(Box::new(move |event| listener.on_event(event))));
         progress
     }
 
@@ -58,12 +59,12 @@ impl Progress {
         (state.begun, state.part, state.case) = (Instant::now(), name, String::new());
         if self.plain {
             let parts = state.schedule.seconds.len();
-            say(&format!("{name}, {} of {parts}; {}", place + 1, left(state.schedule.left(Duration::ZERO))));
+            say(&format!("{name}, {} of {parts}; {}", place + 1, time_left(state.schedule.left(Duration::ZERO))));
         }
         self.draw(&state);
     }
 
-    fn hear(&self, event: Event<'_>) {
+    fn on_event(&self, event: Event<'_>) {
         let mut state = self.state();
         match event {
             Event::Case { done, total, name } => {
@@ -92,7 +93,7 @@ impl Progress {
 
     fn draw(&self, state: &State) {
         let elapsed = state.begun.elapsed();
-        self.bar.set_message(format!("{}, {} {}", left(state.schedule.left(elapsed)), state.part, state.case));
+        self.bar.set_message(format!("{}, {} {}", time_left(state.schedule.left(elapsed)), state.part, state.case));
         self.bar.set_position((STEPS * state.schedule.share(elapsed)) as u64);
     }
 
@@ -102,7 +103,7 @@ impl Progress {
 }
 
 /// Describes the time that is left.
-fn left(seconds: f64) -> String {
+fn time_left(seconds: f64) -> String {
     match seconds {
         ..90.0 => format!("about {:.0} s left", 5.0 * (seconds / 5.0).ceil().max(1.0)),
         ..5_400.0 => format!("about {:.0} min left", seconds / 60.0),
@@ -188,12 +189,12 @@ mod tests {
     const SECOND: Duration = Duration::from_secs(1);
 
     #[test]
-    fn the_template_is_understood() {
+    fn the_template_is_valid() {
         assert!(ProgressStyle::with_template(TEMPLATE).is_ok());
     }
 
     #[test]
-    fn what_is_left_is_corrected_by_what_was_taken() {
+    fn the_time_left_is_corrected_by_the_time_taken() {
         let mut schedule = Schedule::new(vec![10.0, 20.0, 70.0]);
         assert_eq!(schedule.left(Duration::ZERO), 100.0);
         schedule.next(0, 3 * SECOND);
@@ -203,7 +204,7 @@ mod tests {
     }
 
     #[test]
-    fn a_case_that_begins_counts_more_than_the_clock() {
+    fn progress_stays_within_the_current_case() {
         let mut schedule = Schedule::new(vec![10.0]);
         schedule.next(0, Duration::ZERO);
         schedule.case(1, 2);
@@ -214,10 +215,10 @@ mod tests {
     }
 
     #[test]
-    fn the_time_that_is_left_is_told_in_words() {
-        assert_eq!(left(0.0), "about 5 s left");
-        assert_eq!(left(41.0), "about 45 s left");
-        assert_eq!(left(150.0), "about 2 min left");
-        assert_eq!(left(9_000.0), "about 2.5 hours left");
+    fn the_time_left_has_a_suitable_unit() {
+        assert_eq!(time_left(0.0), "about 5 s left");
+        assert_eq!(time_left(41.0), "about 45 s left");
+        assert_eq!(time_left(150.0), "about 2 min left");
+        assert_eq!(time_left(9_000.0), "about 2.5 hours left");
     }
 }

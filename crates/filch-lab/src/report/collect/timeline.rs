@@ -66,7 +66,7 @@ pub(super) fn measure(amount: Amount) -> Result<Timeline> {
     let workers = super::workers(MOST_WORKERS);
     let leaves = if amount == Amount::Rehearsal { 40 } else { LEAVES_A_WORKER } * workers as u64;
     let steps = Calibration::measure().steps(LEAF);
-    let context = || format!("a pool of {workers} workers could not be started");
+    let context = || format!("cannot start a pool of {workers} workers");
     let pool = Pool::builder().threads(workers).build().with_context(context)?;
     let mut runs = Vec::new();
     for _ in 0..RUNS {
@@ -78,26 +78,27 @@ pub(super) fn measure(amount: Amount) -> Result<Timeline> {
     }
     runs.sort_by(|one, other| one.length().total_cmp(&other.length()));
     let count = runs.len();
-    let Recorded { lanes, steals } = runs.swap_remove(count / 2);
+    let Recording { lanes, steals } = runs.swap_remove(count / 2);
     let jobs: usize = lanes.iter().map(Vec::len).sum();
     let what = format!(
-        "A tree of {} jobs on {workers} workers, split unevenly at every fork, with {} microseconds of computing at each of its {} leaves. Of {count} runs, the one whose time is \
-         in the middle. Each bar is one closure of a `join`, from its first instruction to its last, with all that it forked and waited for; the closures wrote it down themselves, and the \
-         runtime is the same as everywhere on this page.",
+        "A tree of {} jobs on {workers} workers. Every fork splits unevenly, and each of the {} leaves computes for {} \
+         microseconds. This is the run with the median time of {count} runs. Each bar is one closure of a `join`, \
+         including all that it forked and waited for. The closures record their own times; the runtime is the same \
+         as in the other sections.",
         grouped(jobs),
-        LEAF / 1000,
-        grouped(leaves as usize)
+        grouped(leaves as usize),
+        LEAF / 1000
     );
     Ok(Timeline { what, lanes, steals })
 }
 
 /// The recording of a run.
-struct Recorded {
+struct Recording {
     lanes: Vec<Vec<Bar>>,
     steals: Vec<Steal>,
 }
 
-impl Recorded {
+impl Recording {
     fn length(&self) -> f64 {
         self.lanes.iter().flatten().map(|bar| bar.end).fold(0.0, f64::max)
     }
@@ -105,7 +106,7 @@ impl Recorded {
 
 /// The recording of one worker. Only this worker writes during the run, so its lock is always free.
 #[derive(Default)]
-struct Book {
+struct WorkerLog {
     bars: Vec<Bar>,
     steals: Vec<Steal>,
     /// The number of bars that have begun and not ended.
@@ -113,14 +114,14 @@ struct Book {
 }
 
 /// The recordings of all workers.
-struct Record {
+struct Recorder {
     start: Instant,
-    books: Vec<Mutex<Book>>,
+    logs: Vec<Mutex<WorkerLog>>,
 }
 
-impl Record {
-    fn book(&self, worker: usize) -> MutexGuard<'_, Book> {
-        self.books[worker].lock().unwrap_or_else(PoisonError::into_inner)
+impl Recorder {
+    fn log(&self, worker: usize) -> MutexGuard<'_, WorkerLog> {
+        self.logs[worker].lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn now(&self) -> f64 {
@@ -131,35 +132,35 @@ impl Record {
     fn job(&self, worker: &mut Worker, victim: Option<usize>, work: impl FnOnce(&mut Worker)) {
         let index = worker.index();
         let bar = {
-            let mut book = self.book(index);
+            let mut log = self.log(index);
             let start = self.now();
             let kind = if victim.is_some() { "stolen" } else { "job" };
-            let depth = book.open;
-            book.bars.push(Bar { kind, start, end: start, depth });
-            book.steals.extend(victim.map(|victim| Steal { victim, thief: index, at: start }));
-            book.open += 1;
-            book.bars.len() - 1
+            let depth = log.open;
+            log.bars.push(Bar { kind, start, end: start, depth });
+            log.steals.extend(victim.map(|victim| Steal { victim, thief: index, at: start }));
+            log.open += 1;
+            log.bars.len() - 1
         };
         work(worker);
-        let mut book = self.book(index);
-        book.bars[bar].end = self.now();
-        book.open -= 1;
+        let mut log = self.log(index);
+        log.bars[bar].end = self.now();
+        log.open -= 1;
     }
 }
 
-fn run(pool: &Pool, leaves: u64, steps: u64) -> Recorded {
-    let books = (0..pool.threads()).map(|_| Mutex::default()).collect();
-    let record = Record { start: Instant::now(), books };
-    pool.with_worker(|worker| record.job(worker, None, |worker| grow(&record, worker, leaves, steps)));
-    let books = record.books.into_iter().map(|book| book.into_inner().unwrap_or_else(PoisonError::into_inner));
-    let (lanes, steals): (Vec<_>, Vec<_>) = books.map(|book| (book.bars, book.steals)).unzip();
-    Recorded { lanes, steals: steals.concat() }
+fn run(pool: &Pool, leaves: u64, steps: u64) -> Recording {
+    let logs = (0..pool.threads()).map(|_| Mutex::default()).collect();
+    let recorder = Recorder { start: Instant::now(), logs };
+    pool.with_worker(|worker| recorder.job(worker, None, |worker| run_tree(&recorder, worker, leaves, steps)));
+    let logs = recorder.logs.into_iter().map(|log| log.into_inner().unwrap_or_else(PoisonError::into_inner));
+    let (lanes, steals): (Vec<_>, Vec<_>) = logs.map(|log| (log.bars, log.steals)).unzip();
+    Recording { lanes, steals: steals.concat() }
 }
 
 /// Runs a tree with `leaves` leaves.
 ///
 /// The split depends only on the number of leaves, so that each run has the same tree.
-fn grow(record: &Record, worker: &mut Worker, leaves: u64, steps: u64) {
+fn run_tree(recorder: &Recorder, worker: &mut Worker, leaves: u64, steps: u64) {
     if leaves <= 1 {
         black_box(spin(black_box(steps), leaves));
         return;
@@ -169,10 +170,10 @@ fn grow(record: &Record, worker: &mut Worker, leaves: u64, steps: u64) {
     let one = (leaves * share / 10).clamp(1, leaves - 1);
     let victim = worker.index();
     worker.join_context(
-        |worker, _| record.job(worker, None, |worker| grow(record, worker, one, steps)),
+        |worker, _| recorder.job(worker, None, |worker| run_tree(recorder, worker, one, steps)),
         |worker, context| {
             let victim = context.migrated().then_some(victim);
-            record.job(worker, victim, |worker| grow(record, worker, leaves - one, steps));
+            recorder.job(worker, victim, |worker| run_tree(recorder, worker, leaves - one, steps));
         },
     );
 }
@@ -182,9 +183,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_job_is_a_bar_and_lies_within_the_one_that_it_says() {
+    fn every_job_is_a_bar_within_its_parent() {
         let pool = Pool::builder().threads(2).build().unwrap();
-        let Recorded { lanes, steals } = run(&pool, 300, 200);
+        let Recording { lanes, steals } = run(&pool, 300, 200);
         assert_eq!(lanes.len(), 2);
         // A tree with n leaves has n - 1 forks, of two jobs each, plus the first job.
         assert_eq!(lanes.iter().map(Vec::len).sum::<usize>(), 2 * 299 + 1);
@@ -207,14 +208,14 @@ mod tests {
     }
 
     #[test]
-    fn a_page_can_hold_it() {
+    fn a_timeline_is_small_enough_for_a_page() {
         assert!(2 * LEAVES_A_WORKER * MOST_WORKERS as u64 <= 20_000);
     }
 
     #[test]
-    fn a_rehearsal_has_all_of_it() {
+    fn a_rehearsal_has_a_complete_timeline() {
         let timeline = measure(Amount::Rehearsal).unwrap();
         assert!(timeline.lanes.len() >= 2);
-        assert!(timeline.what.contains("wrote it down themselves"));
+        assert!(timeline.what.contains("record their own times"));
     }
 }

@@ -25,7 +25,7 @@ fn contrast(style: &str, one: &str, other: &str) -> f64 {
 }
 
 #[test]
-fn words_and_shapes_are_told_from_what_they_lie_on() {
+fn text_and_shapes_have_enough_contrast() {
     assert!(contrast("--ink: #000000; --sheet: #ffffff", "--ink", "--sheet") > 20.99);
     for style in [LIGHT, DARK] {
         for (words, ground) in [
@@ -53,7 +53,7 @@ fn words_and_shapes_are_told_from_what_they_lie_on() {
 }
 
 #[test]
-fn nothing_is_made_paler_than_its_colour() {
+fn the_style_reduces_no_opacity() {
     let html = document::html(&super::tests::sample_page()).unwrap();
     let style = &html[html.find("<style>").unwrap()..html.find("</style>").unwrap()];
     let pale: Vec<&str> = style.split("opacity: ").skip(1).filter(|rest| rest.starts_with("0.")).collect();
@@ -61,11 +61,12 @@ fn nothing_is_made_paler_than_its_colour() {
 }
 
 #[test]
-fn without_scripts_the_page_is_dark_where_that_is_preferred() {
+fn without_scripts_the_page_follows_a_dark_preference() {
     let html = document::html(&super::tests::sample_page()).unwrap();
     let (_, preferred) = html.split_once("@media screen and (prefers-color-scheme: dark) {").unwrap();
     let (preferred, _) = preferred.split_once("</style>").unwrap();
-    let (_, rules) = preferred.split_once(":root:not([data-theme]) {").expect("a theme that is set wins");
+    let (_, rules) =
+        preferred.split_once(":root:not([data-theme]) {").expect("no rules for a page without a theme attribute");
     let (_, dark) = DARK.split_once('{').unwrap();
     assert_eq!(rules.trim_end(), format!("{}\n}}", dark.trim_end()));
 }

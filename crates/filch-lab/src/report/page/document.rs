@@ -25,7 +25,7 @@ const ICON: &str = "data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg'
 pub(super) const TITLE: &str = "filch: the report";
 
 /// The ids of every page, which no section may have.
-pub(super) const OWN_IDS: [&str; 5] = ["main", "top", "contents", "verdicts", "said"];
+pub(super) const RESERVED_IDS: [&str; 5] = ["main", "top", "contents", "verdicts", "said"];
 
 /// Returns the whole page.
 pub(super) fn html(page: &Page) -> Result<String> {
@@ -52,7 +52,7 @@ pub(super) fn html(page: &Page) -> Result<String> {
                         (top(page))
                         @for section in &sections { (section) }
                         footer {
-                            p { "Made by " code { "filch report" } " on this machine. Figures from another machine differ; ratios travel better." }
+                            p { "Written by " code { "filch report" } ". Times depend on the machine; ratios depend on it less." }
                         }
                     }
                 }
@@ -66,8 +66,8 @@ pub(super) fn html(page: &Page) -> Result<String> {
 
 /// Returns the style, with the dark colours twice: with and without the script's theme attribute.
 fn style() -> String {
-    let unsaid = STYLE[1].replace("[data-theme=\"dark\"]", ":not([data-theme])");
-    format!("{}@media screen and (prefers-color-scheme: dark) {{\n{unsaid}}}\n", STYLE.concat())
+    let without_attribute = STYLE[1].replace("[data-theme=\"dark\"]", ":not([data-theme])");
+    format!("{}@media screen and (prefers-color-scheme: dark) {{\n{without_attribute}}}\n", STYLE.concat())
 }
 
 fn bar(page: &Page) -> Markup {
@@ -98,11 +98,11 @@ fn top(page: &Page) -> Markup {
         div class="top" id="top" {
             h1 { "Work stealing, measured on this machine" }
             p class="lead" {
-                "Every claim of the papers behind filch that can be put to the test, and filch beside its peers, from one run."
+                "The testable claims of the papers behind filch, and a comparison of filch with other libraries. All figures are from one run."
             }
             @if !page.verdicts.is_empty() { (verdicts::tally(&page.verdicts)) }
             @if !page.notices.is_empty() {
-                aside class="notices" aria-label="Before you believe any of it" {
+                aside class="notices" aria-label="Limits of this report" {
                     ul { @for notice in &page.notices { li { (links::prose(notice)) } } }
                 }
             }

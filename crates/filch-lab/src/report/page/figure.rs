@@ -4,13 +4,13 @@ use anyhow::Result;
 use maud::{html, Markup, PreEscaped};
 
 use super::{links, Figure};
-use crate::chart::{self, Words};
+use crate::chart::{self, Texts};
 
 /// Returns the figure with its caption, its data and its command.
 pub(super) fn html(figure: &Figure) -> Result<Markup> {
     let id = &figure.id;
-    let words = Words { id, title: &figure.title, description: &figure.description };
-    let svg = chart::svg(&figure.chart, words)?;
+    let texts = Texts { id, title: &figure.title, description: &figure.description };
+    let svg = chart::svg(&figure.chart, texts)?;
     let links = html! {
         (links::csv(id, &chart::csv(&figure.chart)))
         a href=(format!("plots/{id}.svg")) { "Plot (SVG)" span class="hidden" { ": " (figure.title) } }

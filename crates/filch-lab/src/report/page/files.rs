@@ -16,7 +16,7 @@ pub(super) fn write(folder: &Path, page: &Page) -> Result<()> {
     let document = document::html(page)?;
     let (plots, data) = (folder.join("plots"), folder.join("data"));
     for folder in [folder, &plots, &data] {
-        fs::create_dir_all(folder).with_context(|| format!("the folder {} could not be made", folder.display()))?;
+        fs::create_dir_all(folder).with_context(|| format!("cannot create the folder {}", folder.display()))?;
     }
     let machine = page.facts.first().map_or("", |(_, value)| value);
     for item in page.sections.iter().flat_map(|section| &section.items) {
@@ -35,7 +35,7 @@ pub(super) fn write(folder: &Path, page: &Page) -> Result<()> {
     let index = folder.join("index.html");
     let old = fs::read_to_string(&index).unwrap_or_default();
     text(&index, &document)?;
-    for file in left_behind(&old, page) {
+    for file in outdated_files(&old, page) {
         // A file that stays does no harm.
         let _ = fs::remove_file(folder.join(file));
     }
@@ -44,7 +44,7 @@ pub(super) fn write(folder: &Path, page: &Page) -> Result<()> {
 
 /// Returns the files that an earlier page had and this one has not. Other files in the folder
 /// belong to the user.
-fn left_behind(old: &str, page: &Page) -> Vec<String> {
+fn outdated_files(old: &str, page: &Page) -> Vec<String> {
     if !old.contains(&format!("<title>{}</title>", document::TITLE)) {
         return Vec::new();
     }
@@ -82,7 +82,7 @@ fn check_names(page: &Page) -> Result<()> {
                     check(&mut names, &table.id)?;
                     let columns = table.header.len();
                     let Some(row) = table.rows.iter().find(|row| row.len() != columns) else { continue };
-                    bail!("the table '{}' has {columns} columns, and a row of {}", table.id, row.len());
+                    bail!("the table '{}' has {columns} columns, but a row with {}", table.id, row.len());
                 }
                 Item::Figure(figure) => check(&mut names, &figure.id)?,
                 Item::Timeline(figure) => check(&mut names, &figure.id)?,
@@ -91,7 +91,7 @@ fn check_names(page: &Page) -> Result<()> {
     }
     for verdict in &page.verdicts {
         let known = page.sections.iter().any(|section| section.id == verdict.section);
-        ensure!(known, "a verdict points to the section '{}', which is not on the page", verdict.section);
+        ensure!(known, "a verdict links to the section '{}', which is not on the page", verdict.section);
     }
     Ok(())
 }
@@ -100,9 +100,9 @@ fn check<'a>(names: &mut BTreeSet<&'a str>, name: &'a str) -> Result<()> {
     let plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
     ensure!(
         name.starts_with(|c: char| c.is_ascii_lowercase()) && name.chars().all(plain),
-        "'{name}' cannot name a part of the page: lower case, digits and hyphens can"
+        "'{name}' is not a valid id: use lower-case letters, digits and hyphens"
     );
-    ensure!(document::OWN_IDS.iter().all(|own| *own != name), "'{name}' names a part that every page has");
-    ensure!(names.insert(name), "two parts of the page are named '{name}'");
+    ensure!(document::RESERVED_IDS.iter().all(|own| *own != name), "the id '{name}' is reserved");
+    ensure!(names.insert(name), "the id '{name}' is used twice");
     Ok(())
 }

@@ -1,14 +1,14 @@
 "use strict";
-// Buttons that copy a command, and data that are in the page and not in the link.
+// Copy buttons of commands, and download links whose data are in the page.
 (() => {
   const said = document.getElementById("said");
 
-  const copied = async (element) => {
+  const copy = async (element) => {
     try {
       await navigator.clipboard.writeText(element.textContent);
       return true;
     } catch {
-      // Where a page may not write to the clipboard by itself, the browser may do it with what is selected.
+      // If the page may not write to the clipboard, the browser may copy the selection.
       const range = document.createRange();
       range.selectNodeContents(element);
       const selection = getSelection();
@@ -21,9 +21,9 @@
   for (const button of document.querySelectorAll("button.copy")) {
     const text = button.firstChild;
     button.addEventListener("click", async () => {
-      const well = await copied(document.getElementById(button.dataset.copies));
-      text.textContent = well ? "Copied" : "Selected";
-      said.textContent = well ? "The command was copied." : "The command is selected.";
+      const isCopied = await copy(document.getElementById(button.dataset.copies));
+      text.textContent = isCopied ? "Copied" : "Selected";
+      said.textContent = isCopied ? "The command was copied." : "The command is selected.";
       setTimeout(() => { text.textContent = "Copy"; }, 2000);
     });
   }

@@ -59,7 +59,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_address_has_no_letter_that_would_end_it() {
+    fn an_address_has_no_character_that_would_end_it() {
         assert_eq!(encoded("a,1.5\n\"<&#% é"), "a,1.5%0A%22%3C%26%23%25%20%C3%A9");
     }
 

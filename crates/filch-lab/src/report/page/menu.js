@@ -1,5 +1,5 @@
 "use strict";
-// The contents: a menu on a narrow screen, and a mark at the section that is being read.
+// The contents: a menu on narrow screens, with the current section marked.
 (() => {
   const nav = document.getElementById("contents");
   const button = document.querySelector("button.menu");
@@ -20,9 +20,9 @@
   const links = new Map();
   for (const link of nav.querySelectorAll("a")) links.set(link.hash.slice(1), link);
   const sections = [...document.querySelectorAll("main > section")];
-  let waiting = false;
+  let isScheduled = false;
   const mark = () => {
-    waiting = false;
+    isScheduled = false;
     let current = null;
     for (const section of sections) if (section.getBoundingClientRect().top < innerHeight * 0.3) current = section;
     for (const [id, link] of links) {
@@ -31,8 +31,8 @@
     }
   };
   addEventListener("scroll", () => {
-    if (!waiting) {
-      waiting = true;
+    if (!isScheduled) {
+      isScheduled = true;
       requestAnimationFrame(mark);
     }
   }, { passive: true });

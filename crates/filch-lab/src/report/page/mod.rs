@@ -31,7 +31,7 @@ pub(super) struct Page {
     pub(super) facts: Vec<(String, String)>,
     /// Caveats, each a sentence: what was left out, whether it was interrupted or quick.
     pub(super) notices: Vec<String>,
-    /// The papers' claims beside the measurements.
+    /// The papers' claims with their verdicts.
     pub(super) verdicts: Vec<Verdict>,
     /// The sections, in the order of the page.
     pub(super) sections: Vec<Section>,

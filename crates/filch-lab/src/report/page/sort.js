@@ -1,18 +1,18 @@
 "use strict";
-// Tables that are sorted by a press on a heading: upwards, downwards, and then as they were.
+// Sorts a table when a heading is pressed: ascending, descending, then the original order.
 (() => {
   const said = document.getElementById("said");
   const next = { none: "ascending", ascending: "descending", descending: "none" };
   const words = new Intl.Collator("en", { numeric: true, sensitivity: "base" });
 
-  // A number if the cell has one; its words otherwise; nothing if it is empty.
+  // Returns the number of a cell, else its text, else null.
   const key = (cell) => {
     if (!cell) return null;
     if (cell.dataset.number !== undefined) return Number(cell.dataset.number);
     return cell.textContent.trim() || null;
   };
 
-  // Numbers before words, and what is empty at the end whichever way it goes.
+  // Numbers come before text. Empty cells come last in both directions.
   const compare = (one, other, sign) => {
     if (one === null || other === null) return (one === null) - (other === null);
     if (typeof one !== typeof other) return typeof one === "number" ? -1 : 1;
@@ -34,7 +34,7 @@
         }
         body.append(...keyed.map(([, row]) => row));
         const name = heading.textContent.trim();
-        said.textContent = direction === "none" ? "In the order of the file." : `Sorted by ${name}, ${direction}.`;
+        said.textContent = direction === "none" ? "In the original order." : `Sorted by ${name}, ${direction}.`;
       });
     });
   }

@@ -35,10 +35,10 @@ pub(in crate::report) fn sample_page() -> Page {
             fact("Compiler", "rustc 1.90.0"),
             fact("filch", "0.1.0, commit 0123456789ab"),
             fact("When", "2026-03-01 12:00 UTC, 2 minutes 41 seconds"),
-            fact("Others had", "3 % of the processors' time"),
+            fact("CPU time of other processes", "3.0 %"),
         ],
         notices: vec![
-            "This is a quick run: few rounds, small inputs. `cargo run --release -- report --full` takes hours and says more."
+            "This is a quick run with few rounds and small inputs. `cargo run --release -- report --full` measures everything."
                 .to_owned(),
             "The C++ peers were left out: <no compiler> was found.".to_owned(),
         ],
@@ -55,15 +55,15 @@ pub(in crate::report) fn sample_page() -> Page {
                 title: "Fence-free work stealing on bounded TSO".to_owned(),
                 items: vec![
                     Item::Text("A pop needs a fence, unless the thief knows how many stores a load may overtake: `S`. Loads & stores <b>reorder</b>.".to_owned()),
-                    Item::Figure(figure("columns", "What the fence costs", charts::bars(4, 3))),
+                    Item::Figure(figure("columns", "Cost of the fence", charts::bars(4, 3))),
                     Item::Figure(figure("programs", "Figure 10, one thread", charts::bars(10, 4))),
                     Item::Figure(figure("knee", "The store buffer of this machine", charts::knee())),
-                    Item::Figure(figure("sweep", "Right and wrong by delta", charts::sweep())),
+                    Item::Figure(figure("sweep", "Correct and incorrect runs by delta", charts::sweep())),
                 ],
             },
             Section {
                 id: "tables",
-                title: "Fork-join beside rayon and chili".to_owned(),
+                title: "Fork and join, compared with rayon and chili".to_owned(),
                 items: vec![Item::Table(sample_table()), Item::Figure(figure("panels", "All contenders", charts::bars(14, 15)))],
             },
             Section {
@@ -73,13 +73,13 @@ pub(in crate::report) fn sample_page() -> Page {
             },
             Section {
                 id: "runs",
-                title: "A run to look into".to_owned(),
+                title: "A timeline".to_owned(),
                 items: vec![
-                    Item::Figure(figure("balance", "Divided in advance, and stolen", charts::balance())),
+                    Item::Figure(figure("balance", "Static division and stealing", charts::balance())),
                     Item::Timeline(TimelineFigure {
                         id: "run".to_owned(),
                         title: "quicksort of a million numbers".to_owned(),
-                        caption: "Two workers; the second begins with a steal.".to_owned(),
+                        caption: "Two workers. The second begins with a steal.".to_owned(),
                         command: "cargo run --release -- report".to_owned(),
                         timeline: sample_timeline(),
                     }),
@@ -101,8 +101,8 @@ fn sample_table() -> Table {
     };
     Table {
         id: "joins".to_owned(),
-        caption: "Nanoseconds a `join`, two threads.".to_owned(),
-        header: ["", "ns/join", "beside rayon", "Program"].map(str::to_owned).to_vec(),
+        caption: "Nanoseconds per `join`, two threads.".to_owned(),
+        header: ["", "ns/join", "/ rayon", "Program"].map(str::to_owned).to_vec(),
         rows: vec![
             row("rayon", 9.5, Some(1.0)),
             row("filch", 2.1, Some(0.22)),
@@ -148,7 +148,7 @@ fn values<'a>(html: &'a str, attribute: &str) -> Vec<&'a str> {
 }
 
 #[test]
-fn every_element_ends_where_it_should() {
+fn every_element_is_closed() {
     let html = sample_html();
     let mut rest = html.strip_prefix("<!DOCTYPE html>").unwrap();
     let mut open: Vec<&str> = Vec::new();
@@ -161,7 +161,7 @@ fn every_element_ends_where_it_should() {
                 continue;
             }
         }
-        let end = rest.find('>').expect("a tag ends");
+        let end = rest.find('>').expect("a tag without an end");
         let tag = &rest[..end];
         rest = &rest[end + 1..];
         let name = tag.trim_start_matches('/').split([' ', '/', '\n']).next().unwrap();
@@ -175,12 +175,12 @@ fn every_element_ends_where_it_should() {
 }
 
 #[test]
-fn what_points_to_something_finds_it_and_nothing_is_there_twice() {
+fn every_reference_has_a_target_and_ids_are_unique() {
     let html = sample_html();
     let ids = values(&html, "id");
     let unique: BTreeSet<&str> = ids.iter().copied().collect();
     assert_eq!(unique.len(), ids.len(), "{ids:?}");
-    for own in document::OWN_IDS.iter().filter(|own| **own != "said") {
+    for own in document::RESERVED_IDS.iter().filter(|own| **own != "said") {
         assert!(unique.contains(own), "{own}");
     }
     for attribute in ["aria-labelledby", "aria-describedby", "aria-controls", "data-copies", "data-shows", "data-holds"]
@@ -197,7 +197,7 @@ fn what_points_to_something_finds_it_and_nothing_is_there_twice() {
 }
 
 #[test]
-fn nothing_is_asked_for_from_elsewhere() {
+fn the_page_loads_nothing_from_elsewhere() {
     let html = sample_html();
     assert!(values(&html, "src").is_empty());
     for href in values(&html, "href") {
@@ -211,7 +211,7 @@ fn nothing_is_asked_for_from_elsewhere() {
 }
 
 #[test]
-fn words_are_never_markup() {
+fn texts_are_escaped() {
     let html = sample_html();
     assert!(html.contains("Loads &amp; stores &lt;b&gt;reorder&lt;/b&gt;") && !html.contains("<b>"));
     assert!(html.contains("&lt;no compiler&gt;") && html.contains("serial, &lt;not inlined&gt;"));
@@ -232,7 +232,7 @@ fn headings_come_in_order_and_every_table_has_a_caption() {
         assert!(next <= level + 1, "h{next} after h{level}");
         level = next;
     }
-    assert!(html.contains("<span class=\"hidden\">Name</span>"), "the heading that has no words");
+    assert!(html.contains("<span class=\"hidden\">Name</span>"), "the heading without text");
     let body = &html[html.find("<body>").unwrap()..html.find("<p id=\"said\"").unwrap()];
     assert_eq!(body.matches("<table").count(), body.matches("<caption").count());
     for landmark in ["<header", "<nav", "<main", "<footer"] {
@@ -250,7 +250,7 @@ fn a_verdict_has_a_word_and_a_symbol() {
 }
 
 #[test]
-fn a_timeline_is_told_in_differences_of_nanoseconds() {
+fn a_timeline_is_encoded_in_differences_of_nanoseconds() {
     let bar = |kind, start, end, depth| Bar { kind, start, end, depth };
     // Not in order, and with a steal by a worker that does not exist.
     let first = vec![bar("job", 1.5, 2.0, 1), bar("job", 1.0, 3.0, 0)];
@@ -302,7 +302,7 @@ fn a_page_is_written_with_its_plots_and_its_data() {
 }
 
 #[test]
-fn a_page_that_cannot_be_written_leaves_the_old_one() {
+fn a_failed_write_leaves_the_old_page() {
     let folder = tempfile::tempdir().unwrap();
     let report = folder.path();
     fs::write(report.join("index.html"), "old").unwrap();
@@ -313,17 +313,17 @@ fn a_page_that_cannot_be_written_leaves_the_old_one() {
     assert_eq!(fs::read_to_string(report.join("index.html")).unwrap(), "old");
 
     let broken: [(&str, fn(&mut Page)); 5] = [
-        ("two parts of the page are named 'joins'", |page| {
+        ("the id 'joins' is used twice", |page| {
             page.sections[0].items.push(Item::Table(sample_table()));
         }),
-        ("'../joins' cannot name a part", |page| {
+        ("'../joins' is not a valid id", |page| {
             page.sections[0].items = vec![Item::Table(Table { id: "../joins".to_owned(), ..sample_table() })];
         }),
-        ("has 4 columns, and a row of 1", |page| {
+        ("has 4 columns, but a row with 1", |page| {
             let rows = vec![vec![Cell::Empty]];
             page.sections[1].items = vec![Item::Table(Table { rows, ..sample_table() })];
         }),
-        ("'main' names a part that every page has", |page| page.sections[1].id = "main"),
+        ("the id 'main' is reserved", |page| page.sections[1].id = "main"),
         ("the section 'bounded-tso', which is not on the page", |page| drop(page.sections.remove(0))),
     ];
     let elsewhere = folder.path().join("elsewhere");
@@ -332,12 +332,12 @@ fn a_page_that_cannot_be_written_leaves_the_old_one() {
         change(&mut page);
         let refusal = format!("{:#}", write(&elsewhere, &page).unwrap_err());
         assert!(refusal.contains(reason), "{refusal}");
-        assert!(!elsewhere.exists(), "nothing is begun");
+        assert!(!elsewhere.exists(), "no file is written");
     }
 }
 
 #[test]
-fn an_empty_page_is_a_page() {
+fn an_empty_page_is_valid() {
     let page = Page { facts: Vec::new(), notices: Vec::new(), verdicts: Vec::new(), sections: Vec::new() };
     let html = document::html(&page).unwrap();
     assert!(html.contains("</html>") && !html.contains("Verdicts</h2>"));
@@ -345,7 +345,7 @@ fn an_empty_page_is_a_page() {
 
 /// `FILCH_LOOK=folder cargo test -p filch-lab page` writes the sample for inspection.
 #[test]
-fn it_can_be_looked_at() {
+fn the_sample_page_is_written_if_requested() {
     let Some(folder) = std::env::var_os("FILCH_LOOK") else { return };
     write(&Path::new(&folder).join("sample"), &sample_page()).unwrap();
 }

@@ -1,5 +1,6 @@
 "use strict";
-// Light or dark: what the reader chose, or else what the system prefers. Nothing is kept where a browser keeps nothing.
+// The theme: the reader's choice, else the system's preference.
+// The choice is stored if the browser has storage.
 (() => {
   const root = document.documentElement;
   const dark = matchMedia("(prefers-color-scheme: dark)");
@@ -25,7 +26,7 @@
   root.classList.add("js");
   apply();
   dark.addEventListener("change", apply);
-  // Paper is white.
+  // Printed pages are light.
   addEventListener("beforeprint", () => { root.dataset.theme = "light"; document.dispatchEvent(new Event("filch-theme")); });
   addEventListener("afterprint", apply);
   document.addEventListener("DOMContentLoaded", () => {
@@ -35,7 +36,7 @@
       try {
         localStorage.setItem("filch-theme", chosen);
       } catch {
-        // Then it is for as long as the page is open.
+        // Without storage, the choice lasts while the page is open.
       }
       apply();
     });

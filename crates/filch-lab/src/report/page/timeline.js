@@ -1,18 +1,19 @@
 "use strict";
-// A run: workers as lanes, what they did as bars, steals as arrows. Times are nanoseconds.
+// Draws a run: workers as lanes, jobs as bars, steals as arrows. Times are in nanoseconds.
 (() => {
-  const AXIS = 26;      // Pixels for the times above.
-  const NAME = 18;      // Pixels for a worker's name above its lane.
-  const GAP = 8;        // Pixels below a lane.
-  const SHORTEST = 20;  // Nanoseconds across, at the closest.
+  const AXIS = 26;      // The height of the time axis, in pixels.
+  const NAME = 18;      // The height of a worker's name above its lane.
+  const GAP = 8;        // The gap below a lane.
+  const SHORTEST = 20;  // The shortest visible period, in nanoseconds.
 
-  // A time in a unit that suits it, or another.
+  // Formats a time, in the unit that suits it or the time `suits`.
   const time = (nanoseconds, suits = nanoseconds) => {
     const [unit, name] = suits >= 2e9 ? [1e9, "s"] : suits >= 2e6 ? [1e6, "ms"] : suits >= 2e3 ? [1e3, "µs"] : [1, "ns"];
     return `${Number((nanoseconds / unit).toPrecision(6))} ${name}`;
   };
 
-  // Rows of bars, each in the order of time and without overlaps: one a lane and depth.
+  // Returns rows of bars, one for each lane and depth.
+  // The bars of a row are in order and do not overlap.
   const rowsOf = (numbers) => numbers.map((flat) => {
     const rows = [];
     let start = 0;
@@ -28,7 +29,7 @@
     return rows.length ? rows : [{ kinds: [], starts: [], ends: [] }];
   });
 
-  // The first place whose value is above the limit.
+  // Returns the first index whose value is above the limit.
   const above = (values, limit) => {
     let [low, high] = [0, values.length];
     while (low < high) {
@@ -42,7 +43,7 @@
     const figure = canvas.closest("figure");
     const stage = canvas.parentElement;
     const tip = stage.querySelector(".tip");
-    const chosenText = figure.querySelector(".chosen");
+    const selectionText = figure.querySelector(".chosen");
     const data = JSON.parse(document.getElementById(canvas.dataset.shows).textContent);
     const series = canvas.dataset.colours.split(" ");
     const lanes = rowsOf(data.lanes);
@@ -55,7 +56,7 @@
     let end = 1;
     for (const rows of lanes) for (const row of rows) if (row.ends.length) end = Math.max(end, row.ends[row.ends.length - 1]);
 
-    // All rows from above, with where each is drawn.
+    // All rows from top to bottom, with their positions.
     const rows = [];
     const total = lanes.reduce((sum, lane) => sum + lane.length, 0);
     const thick = Math.max(4, Math.min(18, Math.floor(480 / total)));
@@ -71,14 +72,14 @@
 
     let width = 1;
     let view = { from: 0, to: end };
-    let chosen = null;  // { row, place } of a bar, or { steal }
+    let selected = null;  // { row, place } of a bar, or { steal }
     let colours = {};
-    let waiting = false;
+    let isScheduled = false;
 
     const x = (nanoseconds) => ((nanoseconds - view.from) / (view.to - view.from)) * width;
     const at = (pixel) => view.from + (pixel / width) * (view.to - view.from);
 
-    const look = (from, to) => {
+    const setView = (from, to) => {
       const span = Math.min(end, Math.max(SHORTEST, to - from));
       const middle = (from + to) / 2;
       const left = Math.min(Math.max(0, middle - span / 2), end - span);
@@ -86,8 +87,8 @@
       redraw();
     };
     const zoom = (factor, around = (view.from + view.to) / 2) =>
-      look(around - (around - view.from) * factor, around + (view.to - around) * factor);
-    const move = (by) => look(view.from + by, view.to + by);
+      setView(around - (around - view.from) * factor, around + (view.to - around) * factor);
+    const move = (by) => setView(view.from + by, view.to + by);
 
     const readColours = () => {
       const style = getComputedStyle(canvas);
@@ -101,18 +102,18 @@
         const left = Math.max(-2, x(row.starts[place]));
         const right = Math.min(width + 2, x(row.ends[place]));
         const wide = Math.max(1, right - left);
-        // Where there is room, a gap tells a bar from its neighbour.
+        // If there is room, a gap separates a bar from its neighbour.
         const bar = [left, row.top, wide > 3 ? wide - 1 : wide, thick - 1];
         context.fillStyle = colours.kinds[row.kinds[place]];
         context.fillRect(...bar);
         if (row.depth % 2) {
-          // Every other row is closer to the letters' colour: further from the paper, never nearer.
+          // Every other row is mixed with the text colour, which increases its contrast.
           context.globalAlpha = 0.22;
           context.fillStyle = colours.text;
           context.fillRect(...bar);
           context.globalAlpha = 1;
         }
-        // What ends within the same pixel is not seen.
+        // Bars that end within the same pixel are invisible.
         const beyond = above(row.ends, at(left + 1));
         place = Math.max(place + 1, wide > 1 ? place + 1 : beyond);
       }
@@ -151,9 +152,9 @@
         paintSteal(context, steals[place]);
       }
       context.globalAlpha = 1;
-      if (chosen && chosen.steal) {
+      if (selected && selected.steal) {
         context.lineWidth = 3;
-        paintSteal(context, chosen.steal);
+        paintSteal(context, selected.steal);
       }
     };
 
@@ -175,7 +176,7 @@
     };
 
     const paint = () => {
-      waiting = false;
+      isScheduled = false;
       const scale = devicePixelRatio || 1;
       width = Math.max(1, stage.clientWidth);
       canvas.style.height = `${height}px`;
@@ -198,8 +199,8 @@
         context.fillText(name, 2, top + NAME / 2);
       });
       paintSteals(context);
-      if (chosen && chosen.row) {
-        const { row, place } = chosen;
+      if (selected && selected.row) {
+        const { row, place } = selected;
         context.strokeStyle = colours.text;
         context.lineWidth = 2;
         const left = Math.max(-4, x(row.starts[place]));
@@ -207,8 +208,8 @@
       }
     };
     const redraw = () => {
-      if (!waiting) {
-        waiting = true;
+      if (!isScheduled) {
+        isScheduled = true;
         requestAnimationFrame(paint);
       }
     };
@@ -216,9 +217,9 @@
     const describe = ({ row, place, steal }) => steal
       ? `Worker ${steal.thief} stole from worker ${steal.victim} at ${time(steal.at)}.`
       : `Worker ${row.worker}, ${data.kinds[row.kinds[place]]}: ${time(row.ends[place] - row.starts[place])} long, `
-        + `from ${time(row.starts[place])} to ${time(row.ends[place])}, ${row.depth ? `within ${row.depth} other${row.depth > 1 ? "s" : ""}` : "within no other"}.`;
+        + `from ${time(row.starts[place])} to ${time(row.ends[place])}, ${row.depth ? `nested in ${row.depth} other${row.depth > 1 ? "s" : ""}` : "not nested"}.`;
 
-    // The bar at a pixel; the nearest within three pixels, since many are thinner than one.
+    // Returns the nearest bar within three pixels: many bars are thinner than one.
     const find = (pixel, y) => {
       const row = rows.find((one) => y >= one.top && y < one.top + thick);
       if (!row || !row.starts.length) return null;
@@ -233,81 +234,83 @@
       return best;
     };
 
-    const choose = (what) => {
-      chosen = what;
-      chosenText.textContent = what ? describe(what) : "Nothing is chosen.";
+    const select = (what) => {
+      selected = what;
+      selectionText.textContent = what ? describe(what) : "Nothing is selected.";
       if (what) {
         const [from, to] = what.steal ? [what.steal.at, what.steal.at] : [what.row.starts[what.place], what.row.ends[what.place]];
         const span = view.to - view.from;
-        if (to < view.from || from > view.to) look((from + to) / 2 - span / 2, (from + to) / 2 + span / 2);
+        if (to < view.from || from > view.to) setView((from + to) / 2 - span / 2, (from + to) / 2 + span / 2);
       }
       redraw();
     };
 
-    // From one bar to the next on its row, or to the bar at the same time on another row.
-    const step = (by) => {
-      if (!chosen || !chosen.row) {
+    // `changeBar` selects the next bar of the row.
+    // `changeRow` selects the bar at the same time in another row.
+    const changeBar = (by) => {
+      if (!selected || !selected.row) {
         const row = rows.find((one) => above(one.ends, view.from) < one.starts.length);
-        if (row) choose({ row, place: above(row.ends, view.from) });
+        if (row) select({ row, place: above(row.ends, view.from) });
         return;
       }
-      const place = chosen.place + by;
-      if (place >= 0 && place < chosen.row.starts.length) choose({ row: chosen.row, place });
+      const place = selected.place + by;
+      if (place >= 0 && place < selected.row.starts.length) select({ row: selected.row, place });
     };
-    const leap = (by) => {
-      if (!chosen || !chosen.row) { step(1); return; }
-      const when = (chosen.row.starts[chosen.place] + chosen.row.ends[chosen.place]) / 2;
-      let next = rows.indexOf(chosen.row) + by;
+    const changeRow = (by) => {
+      if (!selected || !selected.row) { changeBar(1); return; }
+      const when = (selected.row.starts[selected.place] + selected.row.ends[selected.place]) / 2;
+      let next = rows.indexOf(selected.row) + by;
       while (rows[next] && !rows[next].starts.length) next += by;
       if (!rows[next]) return;
-      choose({ row: rows[next], place: Math.min(above(rows[next].ends, when), rows[next].starts.length - 1) });
+      select({ row: rows[next], place: Math.min(above(rows[next].ends, when), rows[next].starts.length - 1) });
     };
     const nextSteal = () => {
       if (!steals.length) return;
-      const from = chosen && chosen.steal ? chosen.steal.at : view.from;
-      choose({ steal: steals[above(stealTimes, from) % steals.length] });
+      const from = selected && selected.steal ? selected.steal.at : view.from;
+      select({ steal: steals[above(stealTimes, from) % steals.length] });
     };
 
     const keys = {
       ArrowLeft: () => move((view.from - view.to) / 8), ArrowRight: () => move((view.to - view.from) / 8),
-      ArrowUp: () => leap(-1), ArrowDown: () => leap(1),
+      ArrowUp: () => changeRow(-1), ArrowDown: () => changeRow(1),
       "+": () => zoom(0.6), "=": () => zoom(0.6), "-": () => zoom(1 / 0.6), "−": () => zoom(1 / 0.6),
-      0: () => look(0, end), Home: () => look(0, view.to - view.from), End: () => look(end - (view.to - view.from), end),
-      n: () => step(1), p: () => step(-1), s: nextSteal, Escape: () => (chosen ? choose(null) : canvas.blur()),
+      0: () => setView(0, end), Home: () => setView(0, view.to - view.from), End: () => setView(end - (view.to - view.from), end),
+      n: () => changeBar(1), p: () => changeBar(-1), s: nextSteal, Escape: () => (selected ? select(null) : canvas.blur()),
     };
     canvas.addEventListener("keydown", (event) => {
       if (event.ctrlKey || event.altKey || event.metaKey || !keys[event.key]) return;
       event.preventDefault();
       keys[event.key]();
     });
-    const buttons = { in: () => zoom(0.5), out: () => zoom(2), whole: () => look(0, end) };
+    const buttons = { in: () => zoom(0.5), out: () => zoom(2), whole: () => setView(0, end) };
     for (const button of figure.querySelectorAll("[data-does]")) {
       button.addEventListener("click", () => buttons[button.dataset.does]());
     }
 
-    // The wheel zooms while something is chosen, or with Ctrl, which is what a pinch on a touchpad is. Else it scrolls the page,
-    // also after a drag, a press beside all bars, or Escape: nobody is caught in the drawing.
+    // The wheel zooms while something is selected, or with Ctrl, which browsers report for a pinch
+    // on a touchpad. Otherwise it scrolls the page, also after a drag, a click beside all bars, or
+    // Escape.
     canvas.addEventListener("wheel", (event) => {
       if (Math.abs(event.deltaX) > Math.abs(event.deltaY)) {
         event.preventDefault();
         move((event.deltaX / width) * (view.to - view.from));
-      } else if (event.ctrlKey || (chosen && document.activeElement === canvas)) {
+      } else if (event.ctrlKey || (selected && document.activeElement === canvas)) {
         event.preventDefault();
         zoom(Math.exp(Math.max(-1, Math.min(1, event.deltaY * (event.ctrlKey ? 0.01 : 0.002)))), at(event.offsetX));
       }
     }, { passive: false });
 
-    const fingers = new Map();
+    const pointers = new Map();
     let moved = 0;
     canvas.addEventListener("pointerdown", (event) => {
       canvas.setPointerCapture(event.pointerId);
-      fingers.set(event.pointerId, event.offsetX);
+      pointers.set(event.pointerId, event.offsetX);
       canvas.classList.add("moving");
       tip.hidden = true;
       moved = 0;
     });
     canvas.addEventListener("pointermove", (event) => {
-      if (!fingers.has(event.pointerId)) {
+      if (!pointers.has(event.pointerId)) {
         const found = find(event.offsetX, event.offsetY);
         tip.hidden = !found;
         if (found) {
@@ -317,9 +320,9 @@
         }
         return;
       }
-      const before = fingers.get(event.pointerId);
-      const other = [...fingers].find(([id]) => id !== event.pointerId);
-      fingers.set(event.pointerId, event.offsetX);
+      const before = pointers.get(event.pointerId);
+      const other = [...pointers].find(([id]) => id !== event.pointerId);
+      pointers.set(event.pointerId, event.offsetX);
       moved += Math.abs(event.offsetX - before);
       if (other) {
         const [was, is] = [Math.abs(before - other[1]), Math.abs(event.offsetX - other[1])];
@@ -329,9 +332,9 @@
       }
     });
     const release = (event) => {
-      if (!fingers.delete(event.pointerId)) return;
-      canvas.classList.toggle("moving", fingers.size > 0);
-      if (event.type === "pointerup" && moved < 4) choose(find(event.offsetX, event.offsetY));
+      if (!pointers.delete(event.pointerId)) return;
+      canvas.classList.toggle("moving", pointers.size > 0);
+      if (event.type === "pointerup" && moved < 4) select(find(event.offsetX, event.offsetY));
     };
     canvas.addEventListener("pointerup", release);
     canvas.addEventListener("pointercancel", release);

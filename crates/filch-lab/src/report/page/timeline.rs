@@ -85,10 +85,10 @@ pub(super) fn html(figure: &TimelineFigure) -> Markup {
         figure class="item timeline" id=(id) {
             h3 { (title) }
             p class="hint" id=(format!("{id}-help")) {
-                "Drag to move; pinch to zoom, or choose a bar and turn the wheel. With the keyboard: "
-                kbd { "←" } " " kbd { "→" } " move, " kbd { "+" } " " kbd { "−" } " zoom, " kbd { "0" } " the whole run, "
-                kbd { "n" } " " kbd { "p" } " the next or previous bar, " kbd { "↑" } " " kbd { "↓" } " another row, "
-                kbd { "s" } " the next steal, " kbd { "Esc" } " chooses nothing, and the wheel scrolls the page again."
+                "Drag to move. Pinch to zoom, or select a bar and turn the wheel. Keys: "
+                kbd { "←" } " " kbd { "→" } " move, " kbd { "+" } " " kbd { "−" } " zoom, " kbd { "0" } " shows the whole run, "
+                kbd { "n" } " " kbd { "p" } " select the next or previous bar, " kbd { "↑" } " " kbd { "↓" } " select a bar in another row, "
+                kbd { "s" } " selects the next steal, " kbd { "Esc" } " clears the selection. Without a selection, the wheel scrolls the page."
             }
             div class="controls" {
                 button type="button" data-does="in" { span aria-hidden="true" { "+" } span class="hidden" { "Zoom in" } }
@@ -107,8 +107,8 @@ pub(super) fn html(figure: &TimelineFigure) -> Markup {
                     data-colours=(kinds(timeline).iter().map(|kind| colour(kind).to_string()).collect::<Vec<_>>().join(" ")) {}
                 div class="tip" aria-hidden="true" hidden {}
             }
-            p class="chosen" role="status" { "Nothing is chosen." }
-            noscript { p { "The drawing needs JavaScript; the table below says what it comes to." } }
+            p class="chosen" role="status" { "Nothing is selected." }
+            noscript { p { "The drawing needs JavaScript. The table below summarises it." } }
             figcaption { (links::prose(caption)) }
             (summary(id, timeline))
             (links::source(id, &links, command))
@@ -136,7 +136,7 @@ fn summary(id: &str, timeline: &Timeline) -> Markup {
             Cell::Number(share, format!("{share:.0} %")),
         ]
     });
-    let header = ["Worker", "Bars", "Stole", "Was stolen from", "Busy", "of the run"].map(str::to_owned);
-    let caption = format!("What each worker did in {} µs.", number(end));
+    let header = ["Worker", "Bars", "Steals", "Stolen by others", "Busy", "Share of the run"].map(str::to_owned);
+    let caption = format!("Summary of each worker over {} µs.", number(end));
     table::grid(&format!("{id}-summary"), &caption, &header, &rows.collect::<Vec<_>>())
 }

@@ -80,10 +80,10 @@ pub(super) fn html(verdicts: &[Verdict]) -> Markup {
     html! {
         div class="scroll" tabindex="0" role="region" aria-labelledby="verdicts-caption" {
             table class="sortable verdicts" role="table" {
-                caption id="verdicts-caption" { "What is claimed, what was measured here, and whether it holds" }
+                caption id="verdicts-caption" { "Each claim, the measurement on this machine, and the verdict" }
                 thead role="rowgroup" {
                     tr role="row" {
-                        @for name in ["Verdict", "Claim", "Measured here", "Whose"] {
+                        @for name in ["Verdict", "Claim", "Measured", "Source"] {
                             th scope="col" role="columnheader" aria-sort="none" { (sort_button(name)) }
                         }
                     }
@@ -101,7 +101,7 @@ pub(super) fn html(verdicts: &[Verdict]) -> Markup {
                                 a href=(format!("#{}", verdict.section)) { (links::prose(&verdict.claim)) }
                             }
                             td role="cell" class="measured" { (links::prose(&verdict.measured)) }
-                            td role="cell" class="whose" { (verdict.source) }
+                            td role="cell" class="claim-source" { (verdict.source) }
                         }
                     }
                 }

@@ -1,8 +1,9 @@
-//! Batches and single tasks beside peers. The figures of the paper on bulk operations leave them
-//! out.
+//! Batches and single tasks, compared with peers.
+//!
+//! The figures of the paper on bulk operations leave them out.
 
-use super::claim::{Bound, Claim, Part};
-use super::items::{bench, name, says_something, table, text, value, Words};
+use super::claim::{Bound, Claim, Criterion};
+use super::items::{bench, has_figures, name, table, text, value, Texts};
 use super::ratio::Figures;
 use crate::bench::bulk;
 use crate::bench::bulk::{
@@ -16,21 +17,21 @@ pub(super) const ID: &str = "batches";
 
 pub(super) fn verdicts(results: &Results) -> Vec<Verdict> {
     let figures = Figures::of(results, bulk::SUITE);
-    let claim = |text: &str| Claim::ours(ID, text);
+    let claim = |text: &str| Claim::of_filch(ID, text);
     let pops = Fill::ALL.map(|fill| {
         let ratio = figures.ratio(&Case::Pop(fill).to_string(), NANOS_A_POP, (BULK, 1), (CHASE_LEV, 1));
-        Part::new(format!("tasks that came {}:", fill.description()), ratio, Bound::AtMost(1.5))
+        Criterion::new(format!("tasks pushed {}:", fill.description()), ratio, Bound::AtMost(1.5))
     });
     let steals = [false, true].map(|busy| {
         let case = Case::Steal { percent: 60, fill: Fill::Singles, busy };
         let owner = if busy { "owner busy:" } else { "owner idle:" };
-        Part::new(owner, figures.figure(&case.to_string(), NANOS_A_STEAL, (BULK, 2)), Bound::AtMost(2_000.0))
+        Criterion::new(owner, figures.figure(&case.to_string(), NANOS_A_STEAL, (BULK, 2)), Bound::AtMost(2_000.0))
             .with_unit("ns")
     });
     vec![
-        claim("A pop from bulk takes at most 1.5 times as long as one from chase_lev.")
+        claim("A pop from bulk takes at most 1.5 times as long as a pop from chase_lev.")
             .judged("bulk / chase_lev", pops.to_vec()),
-        claim("60 % of 10,000 tasks that came one by one are stolen within 2 us.")
+        claim("A steal of 60 % of 10,000 tasks, pushed one by one, takes at most 2 us.")
             .judged("a steal from bulk", steals.to_vec()),
     ]
 }
@@ -39,28 +40,28 @@ pub(super) fn section(results: &Results) -> Section {
     let figures = Figures::of(results, bulk::SUITE);
     let part = |id, title: &str, unit, caption: &str, cases: &[&str]| {
         let command = bench(bulk::SUITE, results.full, cases);
-        by_case(figures, unit, Words { id, title: title.to_owned(), caption: caption.to_owned(), command })
+        by_case(figures, unit, Texts { id, title: title.to_owned(), caption: caption.to_owned(), command })
     };
     Section {
         id: ID,
-        title: "Batches and single tasks beside peers".to_owned(),
+        title: "Batches and single tasks: comparison with other queues".to_owned(),
         items: vec![
-            text("Everything that the suite of the bulk queue measures, by case. What the paper drew is in its own section above."),
-            part("batches-push", "Pushes", NANOS_A_PUSH, "Nanoseconds a push of a batch that was built before; push/single is of one task.", &["push"]),
-            part("batches-pop", "Pops", NANOS_A_POP, "Nanoseconds a pop, by how the tasks came.", &["pop"]),
+            text("All results of the bulk suite, by case. The figures of the paper are in its own section above."),
+            part("batches-push", "Pushes", NANOS_A_PUSH, "Nanoseconds per push of a batch that is built in advance. push/single pushes one task.", &["push"]),
+            part("batches-pop", "Pops", NANOS_A_POP, "Nanoseconds per pop, by how the tasks were pushed.", &["pop"]),
             part(
                 "batches-steal",
                 "Steals",
                 NANOS_A_STEAL,
-                "Nanoseconds for a share of 10,000 tasks, by how they came; busy is beside an owner that pushes and pops meanwhile.",
+                "Nanoseconds per steal of a share of 10,000 tasks, by how they were pushed. In busy cases the owner pushes and pops meanwhile.",
                 &["steal"],
             ),
-            part("batches-graphs", "Graphs", NANOS_A_NODE, "Nanoseconds a node with the most threads; serial is one loop.", &["dag"]),
+            part("batches-graphs", "Graphs", NANOS_A_NODE, "Nanoseconds per node with the most threads. serial is a single loop.", &["dag"]),
         ],
     }
 }
 
-fn by_case(figures: Figures<'_>, unit: &str, words: Words) -> Item {
+fn by_case(figures: Figures<'_>, unit: &str, texts: Texts) -> Item {
     let names = [BULK, "bulk-batches", CHASE_LEV, CROSSBEAM, MUTEX, SERIAL, SERIAL_PAIR];
     let most = |case: &str, other: &str| {
         let of = |series: &&crate::figures::Series| (&*series.case, series.name, series.unit) == (case, other, unit);
@@ -75,5 +76,5 @@ fn by_case(figures: Figures<'_>, unit: &str, words: Words) -> Item {
         std::iter::once(name(*case)).chain(names.iter().map(|other| value(most(case, other)))).collect()
     };
     let header: Vec<&str> = std::iter::once("case").chain(names.iter().copied()).collect();
-    table(words, &header, cases.iter().map(row).filter(|row| says_something(row)).collect())
+    table(texts, &header, cases.iter().map(row).filter(|row| has_figures(row)).collect())
 }

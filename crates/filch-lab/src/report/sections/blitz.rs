@@ -1,12 +1,12 @@
 //! The Blitz notes on work stealing.
 //!
-//! They contain the load-balance picture, the textbook's other schedulers, and the costs of fork,
+//! They contain the load-balance figure, the textbook's other schedulers, and the costs of fork,
 //! join, steal and wake.
 
 use super::cilk::{all_programs, programs, ratio, ratios, THE};
-use super::claim::{Bound, Claim, Part};
+use super::claim::{Bound, Claim, Criterion};
 use super::fork_join::fib;
-use super::items::{bars, bench, figure, interval, missing, name, says_something, table, text, Words};
+use super::items::{bars, bench, figure, has_figures, interval, missing, name, table, text, Texts};
 use super::ratio::Figures;
 use super::rounds::Rounds;
 use crate::bench::cilk::is_fine_grained;
@@ -15,14 +15,14 @@ use crate::bench::queues::{Case, NANOS_AN_OPERATION};
 use crate::bench::{cilk, fork_join, queues, THREADS};
 use crate::chart::{Chart, Lane, Lanes};
 use crate::figures::{number, threads};
-use crate::report::collect::balance::{Balance, Way};
+use crate::report::collect::balance::{Balance, StrategyRun};
 use crate::report::collect::Results;
 use crate::report::page::{Cell, Holds, Item, Section, Verdict};
 
 pub(super) const ID: &str = "blitz";
 const SOURCE: &str = "Blitz";
 
-/// The ways of the load-balance picture.
+/// The strategies of the load-balance figure.
 pub(super) const STATIC: &str = "static";
 pub(super) const STEALING: &str = "stealing";
 
@@ -59,96 +59,96 @@ pub(super) fn verdicts(results: &Results) -> Vec<Verdict> {
     let fine: Vec<String> = cases.iter().filter(|case| is_fine_grained(case)).cloned().collect();
     let slower = |cases: &[String], other: &str| {
         let ratios = ratios(programs_run, cases, other, THE, THREADS);
-        vec![Part::mean(format!("{}:", threads(THREADS)), &ratios, Bound::AtLeast(1.0))]
+        vec![Criterion::mean(format!("{}:", threads(THREADS)), &ratios, Bound::AtLeast(1.0))]
     };
     let claim = |text: &str| Claim::new(SOURCE, ID, text);
-    let most = |label: &str, figure, nanos: f64| Part::new(label, figure, Bound::AtMost(nanos)).with_unit("ns");
+    let most = |label: &str, figure, nanos: f64| Criterion::new(label, figure, Bound::AtMost(nanos)).with_unit("ns");
     let linear = |case: &str| {
         let ratio = joins.ratio(case, NANOS_A_JOIN, (SERIAL_PAIR, THREADS), ("filch-worker", THREADS));
-        Part::new(format!("{case}:"), ratio, Bound::AtLeast(0.9))
+        Criterion::new(format!("{case}:"), ratio, Bound::AtLeast(0.9))
     };
     vec![
-        balanced(results, claim("Uneven work that is divided in advance keeps workers busy for 53 % of the time, stealing for 98 %.")),
-        claim("A fork costs about 1 ns and a join 1 to 10: together at most 11 ns.").judged("filch beyond plain recursion", vec![most("", join_cost(results, "filch"), 11.0)]),
-        claim("A steal costs 5 to 50 ns.").judged("a steal from chase_lev, nobody else about", vec![most("", steal_cost(results), 50.0)]),
-        claim("A wake-up costs 5 to 10 ns. (That is less than entering the kernel; it can only be the check that there is nobody to wake.)")
+        balanced(results, claim("With uneven work, static division keeps workers busy for 53 % of the time, and stealing for 98 %.")),
+        claim("A fork costs about 1 ns and a join 1 to 10 ns: together at most 11 ns.").judged("filch, minus plain recursion", vec![most("", join_cost(results, "filch"), 11.0)]),
+        claim("A steal costs 5 to 50 ns.").judged("a steal from chase_lev without contention", vec![most("", steal_cost(results), 50.0)]),
+        claim("A wake-up costs 5 to 10 ns. (This is less than a system call. It can only be the check that no worker sleeps.)")
             .judged("entering a sleeping pool of filch", vec![most("", wake_cost(results, "filch"), 10.0)]),
-        claim("A central queue is a bottleneck: it takes longer than stealing on the fine-grained programs.").judged("central / the", slower(&fine, CENTRAL)),
-        claim("Sharing has an overhead for each push: it takes longer than stealing.").judged("sharing / the", slower(&cases, SHARING)),
-        claim("A static partition has no overhead, but leaves work unbalanced: it takes longer than stealing.").judged("static / the", slower(&cases, PARTITION)),
-        claim("Speed-up is nearly linear for what computes: two workers reach at least 0.9 of two serial runs side by side.")
+        claim("A central queue is a bottleneck: it is slower than stealing on the fine-grained programs.").judged("central / the", slower(&fine, CENTRAL)),
+        claim("Work sharing has an overhead for each push: it is slower than stealing.").judged("sharing / the", slower(&cases, SHARING)),
+        claim("A static partition has no overhead, but does not balance the work: it is slower than stealing.").judged("static / the", slower(&cases, PARTITION)),
+        claim("Speed-up is nearly linear for compute-bound programs: two workers reach at least 0.9 of the throughput of two serial runs at the same time.")
             .judged("two serial runs / filch-worker", [fib(results), "queens-13"].map(linear).to_vec()),
     ]
 }
 
-fn way<'a>(balance: &'a Balance, name: &str) -> Option<&'a Way> {
-    balance.ways.iter().find(|way| way.name == name)
+fn run<'a>(balance: &'a Balance, name: &str) -> Option<&'a StrategyRun> {
+    balance.runs.iter().find(|run| run.name == name)
 }
 
 /// Judges by the busy shares of all runs, in pairs. There are too few runs for an interval, so
 /// nearly all must agree.
 fn balanced(results: &Results, claim: Claim) -> Verdict {
-    let ways = results.balance.as_ref().and_then(|balance| Some((way(balance, STATIC)?, way(balance, STEALING)?)));
-    let Some((divided, stolen)) = ways else { return claim.not_measured() };
-    let runs: Vec<bool> = divided
-        .busy
+    let runs = results.balance.as_ref().and_then(|balance| Some((run(balance, STATIC)?, run(balance, STEALING)?)));
+    let Some((divided, stolen)) = runs else { return claim.not_measured() };
+    let agreements: Vec<bool> = divided
+        .utilisations
         .iter()
-        .zip(&stolen.busy)
+        .zip(&stolen.utilisations)
         .map(|(divided, stolen)| *stolen >= BUSY && stolen - divided >= GAP)
         .collect();
-    let agree = runs.iter().filter(|agrees| **agrees).count();
+    let agree = agreements.iter().filter(|agrees| **agrees).count();
     let measured = format!(
-        "divided in advance {:.0} %, in {} ms; stolen {:.0} %, in {} ms; so in {agree} of {} runs",
+        "static {:.0} % busy, {} ms; stealing {:.0} % busy, {} ms; {agree} of {} runs agree",
         100.0 * divided.utilisation,
         number(divided.total),
         100.0 * stolen.utilisation,
         number(stolen.total),
-        runs.len()
+        agreements.len()
     );
-    let holds = match (agree, runs.len() - agree) {
+    let holds = match (agree, agreements.len() - agree) {
         (yes, 0 | 1) if yes >= MOST => Holds::Yes,
         (0 | 1, no) if no >= MOST => Holds::No,
         _ => Holds::Unclear,
     };
-    claim.told(measured, holds)
+    claim.verdict(measured, holds)
 }
 
 pub(super) fn section(results: &Results) -> Section {
     Section {
         id: ID,
-        title: "Notes on work stealing of Blitz".to_owned(),
+        title: "The Blitz notes on work stealing".to_owned(),
         items: vec![
-            text("A description of a runtime in Zig: why stealing balances work, how workers sleep, and what each operation is said to cost, with 10 workers."),
+            text("These notes describe a runtime in Zig: why stealing balances work, how workers sleep, and what each operation costs with 10 workers."),
             balance(results),
             schedulers(results),
-            prices(results),
+            costs(results),
         ],
     }
 }
 
 fn balance(results: &Results) -> Item {
-    let title = "Load balance: the same uneven work, divided in advance and stolen";
+    let title = "Load balance: the same uneven work with static division and with stealing";
     let command = "cargo run --release -- report --only balance";
-    let Some(balance) = results.balance.as_ref().filter(|balance| !balance.ways.is_empty()) else {
+    let Some(balance) = results.balance.as_ref().filter(|balance| !balance.runs.is_empty()) else {
         return missing(title, command);
     };
-    let group = |way: &Way| {
+    let group = |run: &StrategyRun| {
         let lane = |(number, pieces): (usize, &Vec<_>)| -> Lane {
             let piece = |piece: &crate::report::collect::balance::Piece| (piece.start, piece.end, piece.stolen);
             (format!("worker {number}"), pieces.iter().map(piece).collect())
         };
-        let name = format!("{}: {:.0} % busy", way.name, 100.0 * way.utilisation);
-        (name, way.workers.iter().enumerate().map(lane).collect())
+        let name = format!("{}: {:.0} % busy", run.name, 100.0 * run.utilisation);
+        (name, run.workers.iter().enumerate().map(lane).collect())
     };
     let chart =
-        Chart::Lanes(Lanes { axis: "milliseconds".to_owned(), groups: balance.ways.iter().map(group).collect() });
+        Chart::Lanes(Lanes { axis: "milliseconds".to_owned(), groups: balance.runs.iter().map(group).collect() });
     figure(
-        Words {
+        Texts {
             id: "balance",
             title: title.to_owned(),
             caption: format!(
-                "{}. The notes have four workers: 350 ms and 53 % busy if divided in advance, 116 ms and 98 % if stolen (the same 750 ms of work would take four \
-                 workers at least 188 ms).",
+                "{}. The notes have four workers: 350 ms and 53 % busy with static division, 116 ms and 98 % with stealing. \
+                 (Their 750 ms of work would take four workers at least 188 ms.)",
                 balance.what.trim_end_matches('.')
             ),
             command: command.to_owned(),
@@ -167,11 +167,11 @@ fn schedulers(results: &Results) -> Item {
         |case, other| ratio(figures, case, other, THE, THREADS),
     );
     figure(
-        Words {
+        Texts {
             id: "blitz-schedulers",
-            title: format!("Static partition, central queue and work sharing beside stealing, {}", threads(THREADS)),
-            caption: "The notes say: a static partition has no overhead and no balance, a central queue is where everybody meets, sharing pays for each push. No \
-                      figures are given. Above 1 is slower than stealing."
+            title: format!("Static partition, central queue and work sharing, compared with stealing, {}", threads(THREADS)),
+            caption: "Above 1 is slower than stealing. The notes say, without figures: a static partition has no overhead and no \
+                      balance, all workers contend for a central queue, and work sharing pays for each push."
                 .to_owned(),
             command: bench(cilk::SUITE, results.full, &[]),
         },
@@ -179,28 +179,27 @@ fn schedulers(results: &Results) -> Item {
     )
 }
 
-fn prices(results: &Results) -> Item {
-    let row = |what: &str, claimed: &str, ours: Option<Rounds>, rayon: Option<Rounds>| -> Vec<Cell> {
-        vec![name(what), interval(ours), interval(rayon), name(claimed)]
+fn costs(results: &Results) -> Item {
+    let row = |what: &str, claimed: &str, filch: Option<Rounds>, rayon: Option<Rounds>| -> Vec<Cell> {
+        vec![name(what), interval(filch), interval(rayon), name(claimed)]
     };
     let rows = vec![
         row(
-            "fork and join, beyond a plain recursion",
+            "fork and join, minus plain recursion",
             "2 to 11",
             join_cost(results, "filch"),
             join_cost(results, "rayon"),
         ),
-        row("steal from chase_lev, nobody else about", "5 to 50", steal_cost(results), None),
+        row("steal from chase_lev without contention", "5 to 50", steal_cost(results), None),
         row("wake a sleeping pool", "5 to 10", wake_cost(results, "filch"), wake_cost(results, "rayon")),
     ];
-    let measured = rows.into_iter().filter(|row| says_something(&row[..3])).collect();
+    let measured = rows.into_iter().filter(|row| has_figures(&row[..3])).collect();
     table(
-        Words {
+        Texts {
             id: "blitz-prices",
-            title: "What the notes say that operations cost, in nanoseconds".to_owned(),
-            caption:
-                "Medians with their intervals. A steal is also measured with two cores involved: see the prices above."
-                    .to_owned(),
+            title: "Costs of operations, compared with the notes, in nanoseconds".to_owned(),
+            caption: "Medians with their intervals. The table of costs above also has a steal between two cores."
+                .to_owned(),
             command: bench(fork_join::SUITE, results.full, &["fib", "wake"]),
         },
         &["what", "filch (ns)", "rayon (ns)", "Blitz says (ns)"],
@@ -214,17 +213,17 @@ mod tests {
     use crate::report::sections::tests::nothing;
 
     #[test]
-    fn balance_is_judged_by_all_runs_and_by_a_gap() {
-        let way = |name, busy: &[f64]| Way {
+    fn the_verdict_on_balance_needs_most_runs_and_a_clear_gap() {
+        let run = |name, busy: &[f64]| StrategyRun {
             name,
             workers: Vec::new(),
             total: 20.0,
             utilisation: busy[0],
-            busy: busy.to_vec(),
+            utilisations: busy.to_vec(),
         };
         let holds = |divided: &[f64], stolen: &[f64]| {
-            let ways = vec![way(STATIC, divided), way(STEALING, stolen)];
-            let balance = Some(Balance { what: String::new(), ways });
+            let runs = vec![run(STATIC, divided), run(STEALING, stolen)];
+            let balance = Some(Balance { what: String::new(), runs });
             verdicts(&Results { balance, ..nothing() })[0].holds
         };
         assert_eq!(holds(&[0.5; 5], &[0.97, 0.98, 0.7, 0.98, 0.96]), Holds::Yes);

@@ -1,7 +1,7 @@
-//! The Cilk programs on every scheduler: the runtime beside the engines and rayon.
+//! The Cilk programs on every scheduler: the runtime, the engines and rayon.
 
-use super::claim::{Bound, Claim, Part};
-use super::items::{bars, bench, figure, name, says_something, table, text, value, Words};
+use super::claim::{Bound, Claim, Criterion};
+use super::items::{bars, bench, figure, has_figures, name, table, text, value, Texts};
 use super::ratio::Figures;
 use super::rounds::Rounds;
 use crate::bench::cilk::{MILLIS_A_RUN, STEALS_A_RUN};
@@ -19,7 +19,7 @@ pub(super) const THEP: &str = "thep";
 /// The schedulers that run on one engine, each with a queue of this project.
 const ENGINES: [&str; 9] =
     ["the", "chase_lev", "asymmetric", "ff_cl", "ff_the", "thep", "ff_the-4", "thep-4", "thep-inf"];
-const OURS: [&str; 2] = ["filch-worker", "filch"];
+const RUNTIME: [&str; 2] = ["filch-worker", "filch"];
 const RAYON: &str = "rayon";
 
 /// The programs that were run, in the order of the suite.
@@ -56,25 +56,25 @@ pub(super) fn ratios<C: AsRef<str>>(
 pub(super) fn verdicts(results: &Results) -> Vec<Verdict> {
     let figures = Figures::of(results, cilk::SUITE);
     let cases = all_programs(results);
-    let claim = |text: &str| Claim::ours(ID, text);
+    let claim = |text: &str| Claim::of_filch(ID, text);
     // The engine with the worst result for the runtime.
     let engines = |count: usize| {
         // With one thread there are no thieves, so delta makes no difference.
         let engines = ENGINES.iter().filter(|name| count > 1 || !name.contains('-'));
         let means = engines.map(|other| {
-            let label = format!("beside {other}, {}:", threads(count));
-            Part::mean(label, &ratios(figures, &cases, OURS[0], other, count), Bound::AtMost(1.0))
+            let label = format!("{} / {other}, {}:", RUNTIME[0], threads(count));
+            Criterion::mean(label, &ratios(figures, &cases, RUNTIME[0], other, count), Bound::AtMost(1.0))
         });
-        Part::largest(means, Bound::AtMost(1.0))
+        Criterion::largest(means, Bound::AtMost(1.0))
     };
     let rayon = |count: usize| {
         let label = format!("{}:", threads(count));
-        Part::mean(label, &ratios(figures, &cases, OURS[0], RAYON, count), Bound::AtMost(1.0))
+        Criterion::mean(label, &ratios(figures, &cases, RUNTIME[0], RAYON, count), Bound::AtMost(1.0))
     };
     vec![
-        claim("Over all Cilk programs the default runtime is at least as fast as the fastest engine with a queue, on the geometric mean.")
-            .judged("filch-worker", [1, THREADS].map(engines).to_vec()),
-        claim("Over all Cilk programs the default runtime is at least as fast as rayon, on the geometric mean.").judged("filch-worker / rayon", [1, THREADS].map(rayon).to_vec()),
+        claim("Over all Cilk programs (geometric mean), the default runtime is at least as fast as the fastest engine with a queue.")
+            .judged("", [1, THREADS].map(engines).to_vec()),
+        claim("Over all Cilk programs (geometric mean), the default runtime is at least as fast as rayon.").judged("filch-worker / rayon", [1, THREADS].map(rayon).to_vec()),
     ]
 }
 
@@ -84,17 +84,19 @@ pub(super) fn section(results: &Results) -> Section {
         title: "The Cilk programs on every scheduler".to_owned(),
         items: vec![
             text(
-                "The eleven programs of table 1 of the fence-free paper, two unbalanced trees (UTS) and the n queens, in sizes for this run. Every result is checked. \
-                 One engine runs them with each queue that gives every task once; beside it our runtime, which has no such queue, and rayon.",
+                "The eleven programs of table 1 of the fence-free paper, two unbalanced trees (UTS) and n queens, in sizes for this \
+                 run. Every result is checked. One engine runs them with each queue that returns every task exactly once. The \
+                 runtime of filch has no such queue. It and rayon are shown for comparison.",
             ),
             text(
-                "Two are not quite the paper's. integrate halves an interval until that changes its area by less than 1e-8, where Cilk's program has 1e-9, for half \
-                 as many joins of the same kind. The numbers of cholesky's matrix lie within an eighth of the rows of the diagonal, as those of a matrix do whose \
-                 rows a solver has ordered; the paper does not say where its lie.",
+                "Two programs differ from the paper's. integrate halves an interval until the area changes by less than 1e-8; \
+                 Cilk's program uses 1e-9. It has half as many joins of the same kind. In cholesky, the nonzero elements of \
+                 the matrix are within an eighth of the rows from the diagonal, as in a matrix that a solver has reordered. \
+                 The paper does not describe the positions in its matrix.",
             ),
             drawing(results),
-            everything(results, 1),
-            everything(results, THREADS),
+            all_cases(results, 1),
+            all_cases(results, THREADS),
             steals(results),
         ],
     }
@@ -102,15 +104,15 @@ pub(super) fn section(results: &Results) -> Section {
 
 fn drawing(results: &Results) -> Item {
     let figures = Figures::of(results, cilk::SUITE);
-    let names = ["chase_lev", "asymmetric", THEP, OURS[0], OURS[1], RAYON];
+    let names = ["chase_lev", "asymmetric", THEP, RUNTIME[0], RUNTIME[1], RAYON];
     let chart = bars("time, the = 1", Some(1.0), &programs(figures), &names, |case, other| {
         ratio(figures, case, other, THE, THREADS)
     });
     figure(
-        Words {
+        Texts {
             id: "cilk-schedulers",
             title: format!("Engines, the runtime and rayon, {}", threads(THREADS)),
-            caption: "Run time beside the engine with Cilk's queue, which is 1. Lower is better.".to_owned(),
+            caption: "Run time relative to the engine with Cilk's queue (the). Lower is better.".to_owned(),
             command: bench(cilk::SUITE, results.full, &[]),
         },
         chart,
@@ -120,11 +122,11 @@ fn drawing(results: &Results) -> Item {
 /// Returns a table with a row for each program and a column for each scheduler.
 ///
 /// The textbook's schedulers are left out: they are in the section of the Blitz notes.
-fn everything(results: &Results, count: usize) -> Item {
+fn all_cases(results: &Results, count: usize) -> Item {
     let figures = Figures::of(results, cilk::SUITE);
     let cases = programs(figures);
     let names = ["serial", "chase_lev", "asymmetric", "ff_cl", "ff_the", THEP];
-    let names: Vec<&str> = names.into_iter().chain(OURS).chain([RAYON]).collect();
+    let names: Vec<&str> = names.into_iter().chain(RUNTIME).chain([RAYON]).collect();
     let own = |other: &str| if other == "serial" { 1 } else { count };
     let row = |case: &&str| -> Vec<Cell> {
         let ratio = |other: &&str| figures.ratio(case, MILLIS_A_RUN, (other, own(other)), (THE, count));
@@ -133,17 +135,17 @@ fn everything(results: &Results, count: usize) -> Item {
     };
     let header: Vec<&str> = ["program", "the (ms)"].into_iter().chain(names.iter().copied()).collect();
     table(
-        Words {
+        Texts {
             id: if count == 1 { "cilk-table-one" } else { "cilk-table-several" },
             title: format!("Every program, {}", threads(count)),
             caption:
-                "Milliseconds with Cilk's queue, and how many times as long everybody else takes; serial is always \
-                      on one thread. Medians."
+                "Milliseconds with Cilk's queue (the), and the time of the others relative to it. serial always has one thread. \
+                 Medians."
                     .to_owned(),
             command: bench(cilk::SUITE, results.full, &[]),
         },
         &header,
-        cases.iter().map(row).filter(|row| says_something(row)).collect(),
+        cases.iter().map(row).filter(|row| has_figures(row)).collect(),
     )
 }
 
@@ -157,15 +159,15 @@ fn steals(results: &Results) -> Item {
     };
     let header: Vec<&str> = std::iter::once("program").chain(names).collect();
     table(
-        Words {
+        Texts {
             id: "cilk-steals",
-            title: format!("Steals a run, {}", threads(THREADS)),
-            caption: "Medians. Where thieves of ff_the get next to nothing, its delta is too careful for the few jobs \
-                      that are queued at a time."
+            title: format!("Steals per run, {}", threads(THREADS)),
+            caption: "Medians. If thieves of ff_the steal almost nothing, its delta is too large for the few jobs that are queued \
+                      at a time."
                 .to_owned(),
             command: bench(cilk::SUITE, results.full, &[]),
         },
         &header,
-        programs(figures).iter().map(row).filter(|row| says_something(row)).collect(),
+        programs(figures).iter().map(row).filter(|row| has_figures(row)).collect(),
     )
 }

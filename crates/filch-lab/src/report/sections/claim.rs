@@ -7,7 +7,7 @@ use crate::report::page::{Holds, Verdict};
 const ABOUT: f64 = 0.75;
 
 /// The source of this project's own claims.
-pub(super) const OURS: &str = "filch";
+pub(super) const FILCH: &str = "filch";
 
 /// The most figures that are named if they are not as claimed.
 const NAMED: usize = 3;
@@ -36,7 +36,7 @@ impl Bound {
         // A factor never moves a figure across zero, nor away from zero. So a few rounds of
         // differences would always convince.
         let is_a_sign = matches!(self, Bound::AtLeast(end) | Bound::AtMost(end) if end == 0.0);
-        if figure.has_gaps() || (is_a_sign || figure.value() == 0.0) && figure.is_scant() {
+        if figure.has_gaps() || (is_a_sign || figure.value() == 0.0) && figure.has_few_rounds() {
             return Holds::Unclear;
         }
         let (low, high) = figure.range();
@@ -55,52 +55,55 @@ impl Bound {
 
 /// A figure that a claim is judged by.
 #[derive(Clone, Debug)]
-pub(super) struct Part {
+pub(super) struct Criterion {
     /// What it is the figure of; empty if there is only one figure.
     label: String,
     figure: Option<Rounds>,
     unit: &'static str,
     bound: Bound,
-    /// Of how many figures it is the mean, and of how many it should be.
-    of: (usize, usize),
+    /// The number of figures that were measured, and the number that it needs.
+    coverage: (usize, usize),
 }
 
-impl Part {
-    /// Makes a part of a ratio, or of any figure without a unit.
-    pub(super) fn new(label: impl Into<String>, figure: Option<Rounds>, bound: Bound) -> Part {
-        Part { label: label.into(), figure, unit: "", bound, of: (1, 1) }
+impl Criterion {
+    /// Makes a criterion of a ratio, or of any figure without a unit.
+    pub(super) fn new(label: impl Into<String>, figure: Option<Rounds>, bound: Bound) -> Criterion {
+        Criterion { label: label.into(), figure, unit: "", bound, coverage: (1, 1) }
     }
 
-    /// Makes a part of the geometric mean of ratios. If ratios are missing, the part says so and
-    /// proves nothing.
-    pub(super) fn mean(label: impl Into<String>, ratios: &[Option<Rounds>], bound: Bound) -> Part {
+    /// Makes a criterion of the geometric mean of ratios. If ratios are missing, the text says so
+    /// and the verdict is unclear.
+    pub(super) fn mean(label: impl Into<String>, ratios: &[Option<Rounds>], bound: Bound) -> Criterion {
         let measured: Vec<Rounds> = ratios.iter().flatten().cloned().collect();
-        Part { of: (measured.len(), ratios.len()), ..Part::new(label, geometric_mean(&measured), bound) }
+        Criterion {
+            coverage: (measured.len(), ratios.len()),
+            ..Criterion::new(label, geometric_mean(&measured), bound)
+        }
     }
 
-    /// Marks the part as incomplete if the suite was interrupted. The number of missing ratios is
-    /// then unknown.
-    pub(super) fn unless_ended(self, ended: bool) -> Part {
-        let (measured, all) = self.of;
-        Part { of: (measured, if ended { usize::MAX } else { all }), ..self }
+    /// Marks the criterion as incomplete if the suite was interrupted. The number of missing ratios
+    /// is then unknown.
+    pub(super) fn incomplete_if(self, interrupted: bool) -> Criterion {
+        let (measured, all) = self.coverage;
+        Criterion { coverage: (measured, if interrupted { usize::MAX } else { all }), ..self }
     }
 
-    /// Makes a part of the smallest figure. A missing figure might be smaller: the part says so and
-    /// proves nothing.
-    pub(super) fn least(all: impl Iterator<Item = (String, Option<Rounds>)>, bound: Bound) -> Part {
-        let parts: Vec<Part> = all.map(|(label, figure)| Part::new(label, figure, bound)).collect();
-        let measured = parts.iter().filter(|part| part.figure.is_some());
-        let of = (measured.clone().count(), parts.len());
+    /// Makes a criterion of the smallest figure. A missing figure might be smaller: then the text
+    /// says so and the verdict is unclear.
+    pub(super) fn least(all: impl Iterator<Item = (String, Option<Rounds>)>, bound: Bound) -> Criterion {
+        let criteria: Vec<Criterion> = all.map(|(label, figure)| Criterion::new(label, figure, bound)).collect();
+        let measured = criteria.iter().filter(|criterion| criterion.figure.is_some());
+        let coverage = (measured.clone().count(), criteria.len());
         let least = measured.min_by(|a, b| a.value().total_cmp(&b.value())).cloned();
-        let least = least.unwrap_or_else(|| Part::new("", None, bound));
-        Part { of, ..least }
+        let least = least.unwrap_or_else(|| Criterion::new("", None, bound));
+        Criterion { coverage, ..least }
     }
 
-    /// Makes a part of the largest figure. A missing figure might be larger, and counts as the
+    /// Makes a criterion of the largest figure. A missing figure might be larger, and counts as the
     /// largest.
-    pub(super) fn largest(all: impl Iterator<Item = Part>, bound: Bound) -> Part {
-        let value = |part: &Part| part.figure.as_ref().map_or(f64::INFINITY, Rounds::value);
-        all.max_by(|a, b| value(a).total_cmp(&value(b))).unwrap_or_else(|| Part::new("", None, bound))
+    pub(super) fn largest(all: impl Iterator<Item = Criterion>, bound: Bound) -> Criterion {
+        let value = |criterion: &Criterion| criterion.figure.as_ref().map_or(f64::INFINITY, Rounds::value);
+        all.max_by(|a, b| value(a).total_cmp(&value(b))).unwrap_or_else(|| Criterion::new("", None, bound))
     }
 
     /// Returns the median, to find the smallest. A missing figure counts as the smallest.
@@ -108,28 +111,29 @@ impl Part {
         self.figure.as_ref().map_or(f64::NEG_INFINITY, Rounds::value)
     }
 
-    /// Judges the part; `None` without a figure.
+    /// Judges the criterion; `None` without a figure.
     fn judge(&self) -> Option<Holds> {
         let holds = self.bound.judge(self.figure.as_ref()?);
-        Some(if self.of.0 < self.of.1 { Holds::Unclear } else { holds })
+        Some(if self.coverage.0 < self.coverage.1 { Holds::Unclear } else { holds })
     }
 
-    fn told(&self) -> String {
+    /// Formats the figure with its label, unit and coverage.
+    fn text(&self) -> String {
         let figure = self.figure.as_ref().map_or_else(|| "not measured".to_owned(), Rounds::text);
-        let of = match self.of {
+        let coverage = match self.coverage {
             _ if self.figure.is_none() => String::new(),
-            (measured, usize::MAX) => format!("over the {measured} that were reached"),
+            (measured, usize::MAX) => format!("over the {measured} measured"),
             (measured, all) if measured < all => format!("over {measured} of {all}"),
             _ => String::new(),
         };
         let unit = if self.figure.is_some() { self.unit } else { "" };
-        let words = [&*self.label, &*figure, unit, &*of];
+        let words = [&*self.label, &*figure, unit, &*coverage];
         words.into_iter().filter(|word| !word.is_empty()).collect::<Vec<_>>().join(" ")
     }
 
     /// Adds a unit.
-    pub(super) fn with_unit(self, unit: &'static str) -> Part {
-        Part { unit, ..self }
+    pub(super) fn with_unit(self, unit: &'static str) -> Criterion {
+        Criterion { unit, ..self }
     }
 }
 
@@ -145,8 +149,8 @@ pub(super) struct Claim {
 
 impl Claim {
     /// Makes a claim of this project.
-    pub(super) fn ours(section: &'static str, text: impl Into<String>) -> Claim {
-        Claim::new(OURS, section, text)
+    pub(super) fn of_filch(section: &'static str, text: impl Into<String>) -> Claim {
+        Claim::new(FILCH, section, text)
     }
 
     /// Makes a claim of a source, in a section.
@@ -158,19 +162,19 @@ impl Claim {
     ///
     /// If a figure is missing, the claim cannot hold. If all are missing, nothing was measured.
     /// `what` describes the figures: `a / b` for the time of a divided by the time of b.
-    pub(super) fn judged(self, what: &str, parts: Vec<Part>) -> Verdict {
-        if parts.iter().all(|part| part.figure.is_none()) {
+    pub(super) fn judged(self, what: &str, criteria: Vec<Criterion>) -> Verdict {
+        if criteria.iter().all(|criterion| criterion.figure.is_none()) {
             return self.not_measured();
         }
-        let holds = together(parts.iter().map(|part| part.judge().unwrap_or(Holds::Unclear)));
-        let figures = parts.iter().map(Part::told).collect::<Vec<_>>().join("; ");
-        let has_label = parts.iter().any(|part| !part.label.is_empty());
+        let holds = combine(criteria.iter().map(|criterion| criterion.judge().unwrap_or(Holds::Unclear)));
+        let figures = criteria.iter().map(Criterion::text).collect::<Vec<_>>().join("; ");
+        let has_label = criteria.iter().any(|criterion| !criterion.label.is_empty());
         let before = match (what, has_label) {
             ("", _) => String::new(),
             (what, true) => format!("{what}, "),
             (what, false) => format!("{what}: "),
         };
-        self.told(before + &figures, holds.unwrap_or(Holds::NotMeasured))
+        self.verdict(before + &figures, holds.unwrap_or(Holds::NotMeasured))
     }
 
     /// Judges the claim by many figures of one kind. Each must be as claimed.
@@ -182,7 +186,7 @@ impl Claim {
         if judged.iter().all(Option::is_none) {
             return self.not_measured();
         }
-        let holds = together(judged.iter().map(|holds| holds.unwrap_or(Holds::Unclear)));
+        let holds = combine(judged.iter().map(|holds| holds.unwrap_or(Holds::Unclear)));
         let count = |wanted: Option<Holds>| judged.iter().filter(|holds| **holds == wanted).count();
         let failed = figures.iter().zip(&judged).filter(|(_, holds)| **holds == Some(Holds::No));
         let failed = failed.filter_map(|((name, figure), _)| Some(format!("{name} {}", figure.as_ref()?.text())));
@@ -194,33 +198,33 @@ impl Claim {
         };
         let missing = match count(None) {
             0 => String::new(),
-            missing => format!(", {missing} without a figure"),
+            missing => format!(", {missing} missing"),
         };
         let measured = format!(
-            "of {}, {} as claimed, {} unclear{missing}, {} not{named}",
+            "{} figures: {} as claimed, {} unclear{missing}, {} not as claimed{named}",
             figures.len(),
             count(Some(Holds::Yes)),
             count(Some(Holds::Unclear)),
             count(Some(Holds::No))
         );
-        self.told(measured, holds.unwrap_or(Holds::NotMeasured))
+        self.verdict(measured, holds.unwrap_or(Holds::NotMeasured))
     }
 
     /// Makes a verdict that was reached in another way.
-    pub(super) fn told(self, measured: impl Into<String>, holds: Holds) -> Verdict {
+    pub(super) fn verdict(self, measured: impl Into<String>, holds: Holds) -> Verdict {
         let Claim { source, section, text: claim } = self;
         Verdict { source, claim, measured: measured.into(), holds, section }
     }
 
     /// Makes the verdict of a claim without measurements.
     pub(super) fn not_measured(self) -> Verdict {
-        self.told("not measured in this run", Holds::NotMeasured)
+        self.verdict("not measured in this run", Holds::NotMeasured)
     }
 }
 
-/// Combines verdicts: the claim holds if all parts hold, and fails if any part fails.
-fn together(parts: impl Iterator<Item = Holds>) -> Option<Holds> {
-    parts.reduce(|one, other| match (one, other) {
+/// Combines verdicts: the claim holds if all criteria hold, and fails if any criterion fails.
+fn combine(criteria: impl Iterator<Item = Holds>) -> Option<Holds> {
+    criteria.reduce(|one, other| match (one, other) {
         (Holds::No, _) | (_, Holds::No) => Holds::No,
         (Holds::Yes, Holds::Yes) => Holds::Yes,
         _ => Holds::Unclear,
@@ -236,11 +240,11 @@ mod tests {
     }
 
     fn claim() -> Claim {
-        Claim::ours("fork-join", "it is fast")
+        Claim::of_filch("fork-join", "it is fast")
     }
 
     #[test]
-    fn a_claim_holds_only_where_the_whole_interval_does() {
+    fn a_claim_holds_only_if_the_whole_interval_is_within_the_bound() {
         let judge = |bound: Bound, samples: &[f64]| bound.judge(&figure(samples).unwrap());
         assert_eq!(judge(Bound::AtLeast(2.0), &[2.0, 3.0, 4.0, 3.0, 3.0]), Holds::Yes);
         assert_eq!(judge(Bound::AtLeast(2.5), &[2.0, 3.0, 4.0, 3.0, 3.0]), Holds::Unclear);
@@ -254,7 +258,7 @@ mod tests {
     }
 
     #[test]
-    fn a_single_round_convinces_only_with_a_margin() {
+    fn a_single_round_needs_a_margin() {
         let judge = |samples: &[f64]| Bound::AtLeast(3.0).judge(&figure(samples).unwrap());
         assert_eq!(judge(&[3.1]), Holds::Unclear);
         assert_eq!(judge(&[4.1]), Holds::Yes);
@@ -262,10 +266,11 @@ mod tests {
     }
 
     #[test]
-    fn one_part_that_fails_is_enough() {
-        let part = |samples: &[f64]| Part::new("", figure(samples), Bound::AtLeast(2.0));
+    fn a_claim_fails_if_one_criterion_fails() {
+        let criterion = |samples: &[f64]| Criterion::new("", figure(samples), Bound::AtLeast(2.0));
         let (yes, unclear, no) = ([3.0; 5], [1.0, 2.0, 3.0, 2.0, 2.0], [1.0; 5]);
-        let holds = |parts: &[&[f64]]| claim().judged("", parts.iter().map(|samples| part(samples)).collect()).holds;
+        let holds =
+            |criteria: &[&[f64]]| claim().judged("", criteria.iter().map(|samples| criterion(samples)).collect()).holds;
         assert_eq!(holds(&[&yes, &yes]), Holds::Yes);
         assert_eq!(holds(&[&yes, &unclear]), Holds::Unclear);
         assert_eq!(holds(&[&unclear, &no, &yes]), Holds::No);
@@ -276,21 +281,21 @@ mod tests {
     }
 
     #[test]
-    fn a_mean_of_some_is_not_the_mean_of_all() {
+    fn an_incomplete_mean_is_unclear() {
         let verdict =
-            |ratios: &[Option<Rounds>]| claim().judged("a / b", vec![Part::mean("", ratios, Bound::AtLeast(2.0))]);
+            |ratios: &[Option<Rounds>]| claim().judged("a / b", vec![Criterion::mean("", ratios, Bound::AtLeast(2.0))]);
         assert_eq!(verdict(&[figure(&[3.0; 5]), figure(&[3.0; 5])]).holds, Holds::Yes);
         let some = verdict(&[figure(&[3.0; 5]), None]);
         assert_eq!(some.holds, Holds::Unclear);
         assert_eq!(some.measured, "a / b: 3.00 (3.00 to 3.00, 5 rounds) over 1 of 2");
         assert_eq!(verdict(&[None]).holds, Holds::NotMeasured);
-        let ended = Part::mean("", &[figure(&[3.0; 5])], Bound::AtLeast(2.0)).unless_ended(true);
+        let ended = Criterion::mean("", &[figure(&[3.0; 5])], Bound::AtLeast(2.0)).incomplete_if(true);
         let ended = claim().judged("a / b", vec![ended]);
-        assert!(ended.holds == Holds::Unclear && ended.measured.ends_with("over the 1 that were reached"));
+        assert!(ended.holds == Holds::Unclear && ended.measured.ends_with("over the 1 measured"));
     }
 
     #[test]
-    fn a_few_differences_and_rounds_that_are_no_numbers_convince_nobody() {
+    fn few_differences_and_rounds_that_are_not_finite_are_unclear() {
         let judge = |bound: Bound, samples: &[f64]| bound.judge(&figure(samples).unwrap());
         assert_eq!(judge(Bound::AtMost(0.0), &[-5.0]), Holds::Unclear);
         assert_eq!(judge(Bound::AtMost(0.0), &[-5.0; 5]), Holds::Yes);
@@ -298,15 +303,15 @@ mod tests {
     }
 
     #[test]
-    fn what_was_measured_is_told_with_its_interval() {
-        let parts = vec![
-            Part::new("1 thread:", figure(&[2.0, 3.0, 4.0, 3.0, 3.0]), Bound::AtLeast(2.0)),
-            Part::new("2 threads:", figure(&[5.0]), Bound::AtLeast(2.0)).with_unit("ns"),
+    fn a_measured_figure_is_shown_with_its_interval() {
+        let criteria = vec![
+            Criterion::new("1 thread:", figure(&[2.0, 3.0, 4.0, 3.0, 3.0]), Bound::AtLeast(2.0)),
+            Criterion::new("2 threads:", figure(&[5.0]), Bound::AtLeast(2.0)).with_unit("ns"),
         ];
-        let measured = |what| claim().judged(what, parts.clone()).measured;
+        let measured = |what| claim().judged(what, criteria.clone()).measured;
         assert_eq!(measured(""), "1 thread: 3.00 (2.00 to 4.00, 5 rounds); 2 threads: 5.00 (1 round) ns");
         assert!(measured("a / b").starts_with("a / b, 1 thread: 3.00"));
-        let alone = claim().judged("a / b", vec![Part::new("", figure(&[5.0]), Bound::AtLeast(2.0))]);
+        let alone = claim().judged("a / b", vec![Criterion::new("", figure(&[5.0]), Bound::AtLeast(2.0))]);
         assert_eq!(alone.measured, "a / b: 5.00 (1 round)");
     }
 
@@ -314,7 +319,10 @@ mod tests {
     fn of_many_only_those_that_fail_are_named() {
         let of = |name: &str, value: f64| (name.to_owned(), figure(&[value; 5]));
         let verdict = claim().judged_each(&[of("fib", 1.0), of("lu", 1.5)], Bound::AtMost(1.02));
-        assert_eq!(verdict.measured, "of 2, 1 as claimed, 0 unclear, 1 not: lu 1.50 (1.50 to 1.50, 5 rounds)");
+        assert_eq!(
+            verdict.measured,
+            "2 figures: 1 as claimed, 0 unclear, 1 not as claimed: lu 1.50 (1.50 to 1.50, 5 rounds)"
+        );
         assert_eq!(verdict.holds, Holds::No);
         let many: Vec<_> = ["a", "b", "c", "d", "e"].map(|name| of(name, 2.0)).to_vec();
         assert!(claim()
@@ -325,35 +333,40 @@ mod tests {
         let gap = claim().judged_each(&[of("fib", 1.0), ("lu".to_owned(), None)], Bound::AtMost(1.02));
         assert_eq!(
             (gap.holds, &*gap.measured),
-            (Holds::Unclear, "of 2, 1 as claimed, 0 unclear, 1 without a figure, 0 not")
+            (Holds::Unclear, "2 figures: 1 as claimed, 0 unclear, 1 missing, 0 not as claimed")
         );
     }
 
     #[test]
-    fn about_a_fifth_is_reached_at_three_quarters_of_it() {
+    fn about_means_three_quarters_of_the_claimed_gain() {
         assert_eq!(Bound::faster_by_about(0.2), Bound::AtLeast(1.15));
         assert_eq!(Bound::saves_about(0.2), Bound::AtMost(0.85));
     }
 
     #[test]
-    fn whoever_was_not_measured_might_be_the_extreme() {
+    fn a_missing_figure_might_be_the_extreme() {
         let of = |name: &str, samples: Option<&[f64]>| (name.to_owned(), samples.and_then(figure));
         let least = |all: Vec<(String, Option<Rounds>)>| {
-            let verdict = claim().judged("", vec![Part::least(all.into_iter(), Bound::AtMost(0.8))]);
+            let verdict = claim().judged("", vec![Criterion::least(all.into_iter(), Bound::AtMost(0.8))]);
             (verdict.holds, verdict.measured)
         };
-        let (holds, told) = least(vec![of("a:", Some(&[0.9; 6])), of("b:", Some(&[0.7; 6]))]);
-        assert!(holds == Holds::Yes && told.starts_with("b: "), "{told}");
-        let (holds, told) = least(vec![of("a:", Some(&[0.9; 6])), of("b:", None)]);
-        assert!(holds == Holds::Unclear && told.ends_with("over 1 of 2"), "{told}");
+        let (holds, text) = least(vec![of("a:", Some(&[0.9; 6])), of("b:", Some(&[0.7; 6]))]);
+        assert!(holds == Holds::Yes && text.starts_with("b: "), "{text}");
+        let (holds, text) = least(vec![of("a:", Some(&[0.9; 6])), of("b:", None)]);
+        assert!(holds == Holds::Unclear && text.ends_with("over 1 of 2"), "{text}");
         assert_eq!(least(vec![of("a:", None)]).0, Holds::NotMeasured);
 
-        let part = |samples: Option<&[f64]>| Part::new("", samples.and_then(figure), Bound::AtMost(1.0));
-        let largest = |parts: Vec<Part>| {
-            claim().judged("", vec![part(Some(&[0.5; 6])), Part::largest(parts.into_iter(), Bound::AtMost(1.0))]).holds
+        let criterion = |samples: Option<&[f64]>| Criterion::new("", samples.and_then(figure), Bound::AtMost(1.0));
+        let largest = |criteria: Vec<Criterion>| {
+            claim()
+                .judged(
+                    "",
+                    vec![criterion(Some(&[0.5; 6])), Criterion::largest(criteria.into_iter(), Bound::AtMost(1.0))],
+                )
+                .holds
         };
-        assert_eq!(largest(vec![part(Some(&[0.9; 6])), part(Some(&[0.7; 6]))]), Holds::Yes);
-        assert_eq!(largest(vec![part(Some(&[0.9; 6])), part(Some(&[1.2; 6]))]), Holds::No);
-        assert_eq!(largest(vec![part(Some(&[0.9; 6])), part(None)]), Holds::Unclear);
+        assert_eq!(largest(vec![criterion(Some(&[0.9; 6])), criterion(Some(&[0.7; 6]))]), Holds::Yes);
+        assert_eq!(largest(vec![criterion(Some(&[0.9; 6])), criterion(Some(&[1.2; 6]))]), Holds::No);
+        assert_eq!(largest(vec![criterion(Some(&[0.9; 6])), criterion(None)]), Holds::Unclear);
     }
 }

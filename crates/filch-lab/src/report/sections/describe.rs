@@ -17,12 +17,12 @@ pub(super) fn describe(chart: &Chart) -> String {
 }
 
 fn bars(chart: &Bars) -> String {
-    let told = |name: &str, value: f64| format!("{name} {}", number(value));
+    let named = |name: &str, value: f64| format!("{name} {}", number(value));
     let count = chart.groups.len() * chart.series.len();
     let parts: Vec<String> = if count <= FEW {
         let group = |(place, group): (usize, &String)| {
             let bars = chart.series.iter().filter_map(|series| Some((&series.name, (*series.bars.get(place)?)?)));
-            let bars: Vec<String> = bars.map(|(name, bar)| told(name, bar.value)).collect();
+            let bars: Vec<String> = bars.map(|(name, bar)| named(name, bar.value)).collect();
             format!("{group}: {}", bars.join(", "))
         };
         chart.groups.iter().enumerate().map(group).collect()
@@ -31,7 +31,7 @@ fn bars(chart: &Bars) -> String {
             let bars = || series.bars.iter().zip(&chart.groups).filter_map(|(bar, group)| Some(((*bar)?.value, group)));
             let least = bars().min_by(|a, b| a.0.total_cmp(&b.0))?;
             let most = bars().max_by(|a, b| a.0.total_cmp(&b.0))?;
-            Some(format!("{} from {} to {}", series.name, told(least.1, least.0), told(most.1, most.0)))
+            Some(format!("{} from {} to {}", series.name, named(least.1, least.0), named(most.1, most.0)))
         });
         series.collect()
     };
@@ -55,7 +55,7 @@ fn heat_map(chart: &HeatMap) -> String {
     let line =
         if chart.diagonal { format!(" {beyond} of these lie on or above the line y = x.") } else { String::new() };
     format!(
-        "A grid, {} over {}: {} points, {wrong} of them with runs that went wrong.{line}",
+        "A grid, {} over {}: {} points, {wrong} of them with incorrect runs.{line}",
         chart.y_axis,
         chart.x_axis,
         chart.cells.len()
@@ -97,7 +97,7 @@ mod tests {
     }
 
     #[test]
-    fn few_bars_are_told_one_by_one_and_many_by_their_ends() {
+    fn few_bars_are_listed_and_many_are_described_by_their_range() {
         let chart = |groups: usize| {
             let bars = (0..groups).map(|group| Some(at(1.0 + group as f64))).collect();
             let groups = (0..groups).map(|group| format!("g{group}")).collect();
@@ -109,7 +109,7 @@ mod tests {
     }
 
     #[test]
-    fn lines_are_told_by_their_ends_and_the_marker() {
+    fn lines_are_described_by_their_ends_and_the_marker() {
         let line = Line { name: "median".to_owned(), points: vec![(1.0, at(2.0)), (90.0, at(3.5))] };
         let chart = Lines {
             x_axis: "stores".to_owned(),
@@ -126,18 +126,18 @@ mod tests {
     }
 
     #[test]
-    fn what_went_wrong_is_counted_on_both_sides_of_the_line() {
+    fn incorrect_cells_are_counted_on_both_sides_of_the_line() {
         let cells = vec![(4, 2, 0.5), (4, 4, 0.0), (4, 5, 0.1)];
         let (x_axis, y_axis) = ("x".to_owned(), "y".to_owned());
         let text = describe(&Chart::HeatMap(HeatMap { x_axis, y_axis, cells, diagonal: true }));
         assert_eq!(
             text,
-            "A grid, y over x: 3 points, 2 of them with runs that went wrong. 1 of these lie on or above the line y = x."
+            "A grid, y over x: 3 points, 2 of them with incorrect runs. 1 of these lie on or above the line y = x."
         );
     }
 
     #[test]
-    fn lanes_say_how_long_each_was_busy() {
+    fn lanes_are_described_by_their_busy_time() {
         let lanes = vec![("worker 0".to_owned(), vec![(0.0, 2.0, false), (3.0, 4.0, true)])];
         let text = describe(&Chart::Lanes(Lanes { axis: "ms".to_owned(), groups: vec![("static".to_owned(), lanes)] }));
         assert_eq!(text, "Lanes, ms. static, until 4.00: worker 0 busy for 3.00 in 2 pieces, 1 of them stolen.");

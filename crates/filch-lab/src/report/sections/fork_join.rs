@@ -1,7 +1,7 @@
-//! Fork and join beside rayon and chili.
+//! Fork and join, compared with rayon and chili.
 
-use super::claim::{Bound, Claim, Part};
-use super::items::{bars, bench, figure, interval, name, says_something, table, text, value, Words};
+use super::claim::{Bound, Claim, Criterion};
+use super::items::{bars, bench, figure, has_figures, interval, name, table, text, value, Texts};
 use super::ratio::Figures;
 use super::rounds::Rounds;
 use crate::bench::fork_join::{
@@ -39,25 +39,25 @@ fn joins(results: &Results, case: &str, over: (&str, usize), under: (&str, usize
 
 pub(super) fn verdicts(results: &Results) -> Vec<Verdict> {
     let figures = Figures::of(results, fork_join::SUITE);
-    let claim = |text: &str| Claim::ours(ID, text);
+    let claim = |text: &str| Claim::of_filch(ID, text);
     let (several, number) = (THREADS, fib(results));
     let part = |label: &str, case: &str, over: (&str, usize), under: (&str, usize), bound: Bound| {
-        Part::new(label, joins(results, case, over, under), bound)
+        Criterion::new(label, joins(results, case, over, under), bound)
     };
     let fib = |label: &str, over: (&str, usize), under: (&str, usize), bound| part(label, number, over, under, bound);
     let least = Bound::AtLeast(1.0);
     // Of the runtime's two ways, the faster one counts.
     let large_tree = |other: &str| {
-        let ours =
-            ["filch-worker", "filch-maybe"].map(|ours| joins(results, "tree-16m", (other, several), (ours, several)));
-        let ours: Option<Vec<Rounds>> = ours.into_iter().collect();
-        ours?.into_iter().max_by(|a, b| a.value().total_cmp(&b.value()))
+        let variants = ["filch-worker", "filch-maybe"]
+            .map(|variant| joins(results, "tree-16m", (other, several), (variant, several)));
+        let variants: Option<Vec<Rounds>> = variants.into_iter().collect();
+        variants?.into_iter().max_by(|a, b| a.value().total_cmp(&b.value()))
     };
     let wakes = |count: usize| figures.ratio("wake", NANOS_A_WAKE, ("filch", count), ("rayon", count));
     // The rest after subtracting the work itself may be negative, so there is no ratio.
     let ticks = |label: &str, case: &str| {
         let excess = figures.excess(case, EXTRA_CPU_MICROS_A_TICK, 3.0, ("filch", several), ("rayon", several));
-        Part::new(label, excess, Bound::AtMost(0.0)).with_unit("us a tick")
+        Criterion::new(label, excess, Bound::AtMost(0.0)).with_unit("us per tick")
     };
     let idle = figures.figure("idle", POOL_CPU_MILLIS_A_SECOND, ("filch", several));
     let pairs = [number, "queens-13"].into_iter().flat_map(|case| {
@@ -69,11 +69,12 @@ pub(super) fn verdicts(results: &Results) -> Vec<Verdict> {
     let small_tree = [("serial", 1), ("chili", several), ("rayon", several)].map(|other| {
         part(&format!("{} / filch-worker:", other.0), "tree-32767", other, ("filch-worker", several), least)
     });
-    let wakes = [1, several].map(|count| Part::new(format!("{}:", threads(count)), wakes(count), Bound::AtMost(1.0)));
+    let wakes =
+        [1, several].map(|count| Criterion::new(format!("{}:", threads(count)), wakes(count), Bound::AtMost(1.0)));
     vec![
         claim(
-            "A join costs about what a call costs: at most 1.15 times a recursion through calls with the worker passed \
-             along, 1.3 times with rayon's signature.",
+            "A join costs about as much as a call: at most 1.15 times a recursion through calls if the worker is passed along, \
+             and at most 1.3 times with rayon's signature.",
         )
         .judged(
             "",
@@ -82,64 +83,65 @@ pub(super) fn verdicts(results: &Results) -> Vec<Verdict> {
                 fib("filch / serial-call:", ("filch", 1), ("serial-call", 1), Bound::AtMost(1.3)),
             ],
         ),
-        claim("On one thread rayon takes at least 4 times as long for a join.").judged(
+        claim("On one thread, a join of rayon takes at least 4 times as long.").judged(
             "",
             vec![
                 fib("rayon / filch-worker:", ("rayon", 1), ("filch-worker", 1), Bound::AtLeast(4.0)),
                 fib("rayon / filch:", ("rayon", 1), ("filch", 1), Bound::AtLeast(4.0)),
             ],
         ),
-        claim("On one thread chili takes longer for a join.").judged(
+        claim("On one thread, a join of chili takes longer.").judged(
             "",
             vec![
                 fib("chili / filch-worker:", ("chili", 1), ("filch-worker", 1), least),
                 fib("chili / filch:", ("chili", 1), ("filch", 1), least),
             ],
         ),
-        claim("Two workers get done at least 0.92 of what two serial runs get done side by side.")
+        claim("Two workers reach at least 0.92 of the throughput of two serial runs at the same time.")
             .judged("", pairs.collect()),
         claim(
-            "A tree of 16 million nodes on two threads: chili takes no less than the faster of our ways, rayon twice as \
-             long.",
+            "A tree of 16 million nodes on two threads: chili takes at least as long as the faster of filch-worker and \
+             filch-maybe, and rayon at least twice as long.",
         )
         .judged(
             "",
             vec![
-                Part::new("chili / ours:", large_tree("chili"), least),
-                Part::new("rayon / ours:", large_tree("rayon"), Bound::AtLeast(2.0)),
+                Criterion::new("chili / filch:", large_tree("chili"), least),
+                Criterion::new("rayon / filch:", large_tree("rayon"), Bound::AtLeast(2.0)),
             ],
         ),
-        claim("A tree of 32,767 nodes is summed faster on two threads than on one, than by chili and than by rayon.")
+        claim("For a tree of 32,767 nodes, filch on two threads is faster than a serial sum, chili and rayon.")
             .judged("", small_tree.to_vec()),
-        claim("A pool without work uses no CPU: less than half a millisecond a second.")
-            .judged("", vec![Part::new("", idle, Bound::AtMost(0.5)).with_unit("ms/s")]),
+        claim("A pool without work uses almost no CPU time: less than half a millisecond per second.")
+            .judged("", vec![Criterion::new("", idle, Bound::AtMost(0.5)).with_unit("ms/s")]),
         claim(
-            "A pool that gets a little work each millisecond costs at most a third of what rayon's costs beyond that \
-             work.",
+            "A pool that gets a little work every millisecond uses at most a third of rayon's CPU time, not counting the work \
+             itself.",
         )
         .judged(
-            "three times filch, less rayon",
+            "3 x filch - rayon",
             vec![ticks("work in 64 parts:", "tick"), ticks("in one:", "tick-serial")],
         ),
-        claim("A sleeping pool is woken in no more time than rayon's.").judged("filch / rayon", wakes.to_vec()),
+        claim("A sleeping pool wakes at least as fast as rayon's.").judged("filch / rayon", wakes.to_vec()),
     ]
 }
 
 pub(super) fn section(results: &Results) -> Section {
     Section {
         id: ID,
-        title: "Fork and join beside rayon and chili".to_owned(),
+        title: "Fork and join, compared with rayon and chili".to_owned(),
         items: vec![
             text(
-                "`serial` is plain recursion and `serial-call` the same through calls that cannot be inlined, both on one thread. `filch-worker` passes the worker \
-                 along, `filch` is `join` with rayon's signature, `filch-maybe` may make no job where enough are queued, which is how chili always works.",
+                "`serial` is plain recursion. `serial-call` is the same through calls that cannot be inlined. Both run on one thread. \
+                 `filch-worker` passes the worker along. `filch` is `join` with rayon's signature. `filch-maybe` makes no job if \
+                 enough are queued, as chili always does.",
             ),
             drawing(results, 1),
             drawing(results, THREADS),
-            everything(results, 1),
-            everything(results, THREADS),
+            all_cases(results, 1),
+            all_cases(results, THREADS),
             little_work(results),
-            tricks(results),
+            optimisations(results),
             many_workers(results),
         ],
     }
@@ -149,16 +151,16 @@ fn drawing(results: &Results, count: usize) -> Item {
     let figures = Figures::of(results, fork_join::SUITE);
     // A serial implementation runs on one thread, and is shown beside all others.
     let own = |other: &str| if other.starts_with("serial") { 1 } else { count };
-    let chart = bars("nanoseconds a join", None, &cases(results), &NAMES, |case, other| {
+    let chart = bars("nanoseconds per join", None, &cases(results), &NAMES, |case, other| {
         figures.figure(case, NANOS_A_JOIN, (other, own(other)))
     });
     let id = if count == 1 { "fork-join-one" } else { "fork-join-several" };
     figure(
-        Words {
+        Texts {
             id,
-            title: format!("What a join costs, {}", threads(count)),
-            caption: "Lower is better. fib has nothing but joins; the trees' nodes lie in memory at random; queens and skewed are searches, with work between \
-                      joins."
+            title: format!("Cost of a join, {}", threads(count)),
+            caption: "Lower is better. fib has nothing but joins. The nodes of the trees are at random places in memory. queens and \
+                      skewed are searches with work between joins."
                 .to_owned(),
             command: bench(fork_join::SUITE, results.full, &["fib", "tree", "queens", "skewed"]),
         },
@@ -167,7 +169,7 @@ fn drawing(results: &Results, count: usize) -> Item {
 }
 
 /// Returns a table of all implementations, with a row for each case.
-fn everything(results: &Results, count: usize) -> Item {
+fn all_cases(results: &Results, count: usize) -> Item {
     let figures = Figures::of(results, fork_join::SUITE);
     // A serial implementation runs on one thread, and is shown beside all others.
     let own = |other: &str| if other.starts_with("serial") { 1 } else { count };
@@ -184,14 +186,14 @@ fn everything(results: &Results, count: usize) -> Item {
     header.extend(NAMES);
     header.extend(["rayon / filch", "chili / filch"]);
     table(
-        Words {
+        Texts {
             id: if count == 1 { "fork-join-table-one" } else { "fork-join-table-several" },
             title: format!("Every case, {}", threads(count)),
-            caption: "Nanoseconds a join, and milliseconds a run of quicksort: medians. The last columns are ratios: above 1, filch is faster.".to_owned(),
+            caption: "Medians: nanoseconds per join, and milliseconds per run of quicksort. The last columns are ratios: above 1, filch is faster.".to_owned(),
             command: bench(fork_join::SUITE, results.full, &[]),
         },
         &header,
-        cases.map(|(case, unit)| row(case, unit)).filter(|row| says_something(row)).collect(),
+        cases.map(|(case, unit)| row(case, unit)).filter(|row| has_figures(row)).collect(),
     )
 }
 
@@ -210,21 +212,22 @@ fn little_work(results: &Results) -> Item {
         ]
     };
     table(
-        Words {
+        Texts {
             id: "fork-join-idle",
             title: "Pools with little to do".to_owned(),
-            caption: "wake: from entering a sleeping pool to the first instruction inside; who enters chili's pool runs on. tick: CPU time beyond 50 us of work each \
-                      millisecond. idle: CPU time of a pool without work. gap: a tree of 32,767 nodes, each time after a millisecond of nothing."
+            caption: "wake: from the call into a sleeping pool to the first instruction inside; in chili the caller runs it itself. \
+                      tick: CPU time beyond 50 us of work every millisecond. idle: CPU time of a pool without work. gap: a tree of \
+                      32,767 nodes, each time after an idle millisecond."
                 .to_owned(),
             command: bench(fork_join::SUITE, results.full, &["wake", "tick", "idle", "tree-32767-gap"]),
         },
         &["who", "wake (us)", "tick, 64 parts (us)", "tick, one part (us)", "idle (ms/s)", "after a gap (ns/join)"],
-        ["filch", "rayon", "chili"].map(row).into_iter().filter(|row| says_something(row)).collect(),
+        ["filch", "rayon", "chili"].map(row).into_iter().filter(|row| has_figures(row)).collect(),
     )
 }
 
 /// Returns the table with each optimisation switched off.
-fn tricks(results: &Results) -> Item {
+fn optimisations(results: &Results) -> Item {
     let figures = Figures::of(results, fork_join::SUITE);
     let row = |case: &&str| {
         let ratio = |other, count| interval(figures.ratio(case, NANOS_A_JOIN, (other, count), ("filch-worker", count)));
@@ -238,14 +241,14 @@ fn tricks(results: &Results) -> Item {
     };
     let several = threads(THREADS);
     table(
-        Words {
+        Texts {
             id: "fork-join-tricks",
-            title: "Each trick switched off".to_owned(),
-            caption: "Time beside filch-worker, which is 1: an owner that pays for the fence, and thieves that wait until the owner shares.".to_owned(),
+            title: "Each optimisation switched off".to_owned(),
+            caption: "Time relative to filch-worker. fenced: the owner executes the fence. no raids: thieves wait until the owner shares.".to_owned(),
             command: bench(fork_join::SUITE, results.full, &["fib", "tree", "queens", "skewed"]),
         },
         &["case", "fenced, 1 thread", &format!("fenced, {several}"), "no raids, 1 thread", &format!("no raids, {several}")],
-        cases(results).iter().map(row).filter(|row| says_something(row)).collect(),
+        cases(results).iter().map(row).filter(|row| has_figures(row)).collect(),
     )
 }
 
@@ -264,15 +267,15 @@ fn many_workers(results: &Results) -> Item {
     };
     let rows = figures.cases(MILLIS_A_RUN).into_iter().flat_map(|case| WIDTHS.map(|count| row(case, count)));
     table(
-        Words {
+        Texts {
             id: "fork-join-wide",
             title: "Many workers".to_owned(),
-            caption: "Milliseconds a run of programs whose leaves sleep for 2 ms. A worker of filch that waits runs only what its wait needs; one of filch-any \
-                      runs anything, as rayon's do. The last columns are ratios: above 1, filch is slower."
+            caption: "Milliseconds per run of programs whose leaves sleep for 2 ms. In filch, a waiting worker runs only work that its \
+                      wait needs. In filch-any it runs any work, as in rayon. The last columns are ratios: above 1, filch is slower."
                 .to_owned(),
             command: bench(fork_join::SUITE, results.full, &["wide"]),
         },
         &["case", "filch (ms)", "filch-any (ms)", "rayon (ms)", "filch / filch-any", "filch / rayon"],
-        rows.filter(|row| says_something(row)).collect(),
+        rows.filter(|row| has_figures(row)).collect(),
     )
 }

@@ -1,7 +1,7 @@
 //! Graphs, explored on every queue and on the peers.
 
-use super::claim::{Bound, Claim, Part};
-use super::items::{bars, bench, figure, name, says_something, table, text, value, Words};
+use super::claim::{Bound, Claim, Criterion};
+use super::items::{bars, bench, figure, has_figures, name, table, text, value, Texts};
 use super::ratio::Figures;
 use super::rounds::Rounds;
 use crate::bench::graphs::{Case, Family, Task, NANOS_A_VERTEX, REDUNDANT, SERIAL_PAIR, SHAPES};
@@ -47,10 +47,10 @@ fn gain(results: &Results, family: Family, other: &str, count: usize) -> Option<
 }
 
 pub(super) fn verdicts(results: &Results) -> Vec<Verdict> {
-    let claim = |text: &str| Claim::ours(ID, text);
-    let parts = |families: &[(Family, &str)], other: &str, counts: &[usize], least: f64| -> Vec<Part> {
+    let claim = |text: &str| Claim::of_filch(ID, text);
+    let parts = |families: &[(Family, &str)], other: &str, counts: &[usize], least: f64| -> Vec<Criterion> {
         let part = |(family, name): (Family, &str), count: usize| {
-            Part::new(
+            Criterion::new(
                 format!("{name}, {}:", threads(count)),
                 gain(results, family, other, count),
                 Bound::AtLeast(least),
@@ -59,23 +59,24 @@ pub(super) fn verdicts(results: &Results) -> Vec<Verdict> {
         families.iter().flat_map(|&family| counts.iter().map(move |&count| part(family, count))).collect()
     };
     vec![
-        claim("Closures of K-graphs and of the torus: crossbeam's deque in our exploration takes at least 1.25 times as long as `idempotent::lifo`.")
+        claim("Closures of K-graphs and of the torus: an exploration on crossbeam's deque takes at least 1.25 times as long as on `idempotent::lifo`.")
             .judged("crossbeam-lifo / idempotent::lifo", parts(&FAMILIES[..2], CROSSBEAM, &[1, THREADS], 1.25)),
-        claim("Closures of K-graphs and of the torus with a rayon spawn for each vertex take at least twice as long as `idempotent::lifo`.")
+        claim("Closures of K-graphs and of the torus: a rayon spawn for each vertex takes at least twice as long as `idempotent::lifo`.")
             .judged("rayon-spawn / idempotent::lifo", parts(&FAMILIES[..2], SPAWNS, &[1, THREADS], 2.0)),
-        claim("On K-graphs and random graphs two workers get done at least 0.85 of what two plain loops get done side by side.")
+        claim("On K-graphs and random graphs, two workers reach at least 0.85 of the throughput of two serial loops at the same time.")
             .judged("serial-pair / idempotent::lifo", parts(&[FAMILIES[0], FAMILIES[2]], SERIAL_PAIR, &[THREADS], 0.85)),
     ]
 }
 
 pub(super) fn section(results: &Results) -> Section {
     let mut items = vec![text(
-        "A task is a vertex that was found; to visit it is to mark and push its neighbours. The same visit on every queue of ours and on crossbeam's \
-         (`crossbeam-lifo`), so that only the queue differs; in a pool written by hand for it (`crossbeam-pool`); with a rayon spawn for each vertex; with \
-         rayon level by level (`rayon-frontier`); and as a plain loop (`serial`, two of them side by side being `serial-pair`).",
+        "A task is a vertex that was found. Its visit marks and pushes its neighbours. The same visit runs on every queue of \
+         filch and on crossbeam's deque (`crossbeam-lifo`), in a pool written for it (`crossbeam-pool`), with a rayon spawn for \
+         each vertex, with rayon level by level (`rayon-frontier`), as a serial loop (`serial`), and as two such loops at the \
+         same time (`serial-pair`).",
     )];
     items.push(peers(results));
-    items.extend(FAMILIES.iter().map(|&(family, label)| everybody(results, family, label)));
+    items.extend(FAMILIES.iter().map(|&(family, label)| implementations(results, family, label)));
     Section { id: ID, title: "Graphs on every queue".to_owned(), items }
 }
 
@@ -90,11 +91,12 @@ fn peers(results: &Results) -> Item {
         figures.ratio(&case, NANOS_A_VERTEX, (other, count), (LIFO, count))
     });
     figure(
-        Words {
+        Texts {
             id: "graphs-peers",
-            title: "Closures on peers beside `idempotent::lifo`".to_owned(),
-            caption: "Above 1 is slower than ours. A rayon spawn for each vertex is left out of the drawing, being several times the height of the rest; it is \
-                      in the tables. Breadth first, as `rayon-frontier` goes, suits K-graphs and random graphs, and not the torus."
+            title: "Closures, compared with `idempotent::lifo`".to_owned(),
+            caption: "Above 1 is slower than `idempotent::lifo`. The drawing leaves out the rayon spawn for each vertex, which is several \
+                      times higher; the tables have it. `rayon-frontier` goes breadth first, which suits K-graphs and random graphs, \
+                      but not the torus."
                 .to_owned(),
             command: bench(graphs::SUITE, results.full, &[&Task::Closure.to_string()]),
         },
@@ -102,12 +104,12 @@ fn peers(results: &Results) -> Item {
     )
 }
 
-fn everybody(results: &Results, family: Family, label: &str) -> Item {
+fn implementations(results: &Results, family: Family, label: &str) -> Item {
     let figures = Figures::of(results, graphs::SUITE);
     let (id, title) = match family {
-        Family::KGraph => ("graphs-kgraph", "Everybody on a K-graph"),
-        Family::Torus => ("graphs-torus", "Everybody on a torus"),
-        Family::Random => ("graphs-random", "Everybody on a random graph"),
+        Family::KGraph => ("graphs-kgraph", "All implementations on a K-graph"),
+        Family::Torus => ("graphs-torus", "All implementations on a torus"),
+        Family::Random => ("graphs-random", "All implementations on a random graph"),
     };
     let closure = graph_case(figures, Task::Closure, family);
     let tree = graph_case(figures, Task::SpanningTree, family);
@@ -125,11 +127,12 @@ fn everybody(results: &Results, family: Family, label: &str) -> Item {
         ["who", "closure, 1", &format!("closure, {THREADS}"), "tree, 1", &format!("tree, {THREADS}"), "redundant (%)"];
     let graph = closure.as_deref().and_then(|case| case.split('/').nth(1)).unwrap_or(label);
     table(
-        Words {
+        Texts {
             id,
             title: title.to_owned(),
             caption: format!(
-                "Nanoseconds a vertex on `{graph}`, closures and spanning trees, with so many threads; medians. Redundant are tasks of closures beyond one a vertex, with {}.",
+                "Nanoseconds per vertex on `{graph}`, for closures and spanning trees, by number of threads; medians. Redundant: tasks \
+                 of closures beyond one per vertex, with {}.",
                 threads(THREADS)
             ),
             command: bench(
@@ -139,6 +142,6 @@ fn everybody(results: &Results, family: Family, label: &str) -> Item {
             ),
         },
         &header,
-        rows.filter(|row| says_something(row)).collect(),
+        rows.filter(|row| has_figures(row)).collect(),
     )
 }

@@ -8,7 +8,7 @@ use crate::report::page::{Cell, Figure, Item, Table};
 
 /// The texts of a figure or table.
 #[derive(Clone, Debug)]
-pub(super) struct Words {
+pub(super) struct Texts {
     /// Its id, unique on the page: lower case and hyphens.
     pub(super) id: &'static str,
     pub(super) title: String,
@@ -18,8 +18,8 @@ pub(super) struct Words {
 }
 
 /// Makes a paragraph.
-pub(super) fn text(words: impl Into<String>) -> Item {
-    Item::Text(words.into())
+pub(super) fn text(text: impl Into<String>) -> Item {
+    Item::Text(text.into())
 }
 
 /// Makes the sentence in place of an item that was not measured.
@@ -36,8 +36,8 @@ pub(super) fn bench(suite: &str, full: bool, cases: &[&str]) -> String {
 }
 
 /// Makes a drawing, or a sentence if there is nothing to draw.
-pub(super) fn figure(words: Words, chart: Option<Chart>) -> Item {
-    let Words { id, title, caption, command } = words;
+pub(super) fn figure(texts: Texts, chart: Option<Chart>) -> Item {
+    let Texts { id, title, caption, command } = texts;
     match chart {
         None => missing(&title, &command),
         Some(chart) => Item::Figure(Figure {
@@ -52,8 +52,8 @@ pub(super) fn figure(words: Words, chart: Option<Chart>) -> Item {
 }
 
 /// Makes a table, or a sentence if it has no rows.
-pub(super) fn table(words: Words, header: &[&str], rows: Vec<Vec<Cell>>) -> Item {
-    let Words { id, title, caption, command } = words;
+pub(super) fn table(texts: Texts, header: &[&str], rows: Vec<Vec<Cell>>) -> Item {
+    let Texts { id, title, caption, command } = texts;
     if rows.is_empty() {
         return missing(&title, &command);
     }
@@ -82,7 +82,7 @@ pub(super) fn count(number: usize) -> Cell {
 }
 
 /// Whether a row has more than a name.
-pub(super) fn says_something(row: &[Cell]) -> bool {
+pub(super) fn has_figures(row: &[Cell]) -> bool {
     row.iter().skip(1).any(|cell| *cell != Cell::Empty)
 }
 
@@ -132,8 +132,8 @@ pub(super) fn lines<N: AsRef<str>>(
 mod tests {
     use super::*;
 
-    fn words() -> Words {
-        Words {
+    fn texts() -> Texts {
+        Texts {
             id: "a-figure",
             title: "A figure".to_owned(),
             caption: "What to see.".to_owned(),
@@ -142,30 +142,30 @@ mod tests {
     }
 
     #[test]
-    fn what_is_missing_is_a_sentence_with_the_command() {
+    fn a_missing_item_is_a_sentence_with_its_command() {
         let sentence = "A figure: not measured in this run. `cargo run --release -- bench queues --quick --case steal` measures it.";
-        for item in [figure(words(), None), table(words(), &["a"], Vec::new())] {
+        for item in [figure(texts(), None), table(texts(), &["a"], Vec::new())] {
             assert!(matches!(&item, Item::Text(text) if text == sentence), "{item:?}");
         }
         assert_eq!(bench("queues", true, &[]), "cargo run --release -- bench queues");
     }
 
     #[test]
-    fn who_has_no_bar_is_left_out() {
+    fn groups_and_series_without_bars_are_left_out() {
         let rounds = |value| Rounds::new(vec![value]);
         let chart = bars("ns", None, &["a", "b", "c"], &["x", "y", "z"], |group, name| match (group, name) {
             ("a", "x") => rounds(1.0),
             ("c", "z") => rounds(2.0),
             _ => None,
         });
-        let Some(Chart::Bars(bars)) = chart else { panic!("there are bars") };
+        let Some(Chart::Bars(bars)) = chart else { panic!("the chart has no bars") };
         assert_eq!(bars.groups, ["a", "c"]);
         assert_eq!(bars.series.iter().map(|series| &*series.name).collect::<Vec<_>>(), ["x", "z"]);
         assert!(bars.series[0].bars[0].is_some() && bars.series[0].bars[1].is_none());
     }
 
     #[test]
-    fn nothing_has_no_place_on_a_logarithmic_axis() {
+    fn a_logarithmic_axis_has_no_zero() {
         let figure = |_: &str, x: f64| Rounds::new(vec![x]);
         let chart = |log| lines(("x", log), ("y", false), &["a"], &[0.0, 1.0], figure);
         let points = |chart| match chart {

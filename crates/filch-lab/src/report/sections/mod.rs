@@ -1,4 +1,4 @@
-//! What the figures mean: a file for each section, beside its paper's claims.
+//! What the figures mean: a file for each section, with its paper's claims.
 //!
 //! Nothing is measured here, and nothing is drawn.
 
@@ -57,7 +57,7 @@ pub(super) fn page(results: &Results) -> Page {
     ];
     let mut verdicts: Vec<_> = verdicts.iter().flat_map(|verdicts| verdicts(results)).collect();
     // The papers' claims come before this project's, whatever section they are in.
-    verdicts.sort_by_key(|verdict| verdict.source == claim::OURS);
+    verdicts.sort_by_key(|verdict| verdict.source == claim::FILCH);
     Page {
         facts: top::facts(results),
         notices: top::notices(results),

@@ -1,7 +1,7 @@
 //! The models: what was searched, and the results.
 
 use super::claim::Claim;
-use super::items::{count, name, table, text, Words};
+use super::items::{count, name, table, text, Texts};
 use crate::figures::grouped;
 use crate::report::collect::{ModelLine, Results};
 use crate::report::page::{Cell, Holds, Item, Section, Verdict};
@@ -14,41 +14,42 @@ pub(super) fn line<'a>(results: &'a Results, model: &str) -> Option<&'a ModelLin
 }
 
 pub(super) fn verdicts(results: &Results) -> Vec<Verdict> {
-    let claim = Claim::ours(
+    let claim = Claim::of_filch(
         ID,
-        "Every queue, the fork stack and the sleep protocol keep what they promise in every state that they can reach, and each part that is taken away is missed.",
+        "Every queue, the fork stack and the sleep protocol keep their guarantees in all reachable states, and every flawed variant is refuted.",
     );
     let Some(models) = results.models.as_ref().filter(|models| !models.lines.is_empty()) else {
         return vec![claim.not_measured()];
     };
     let sum = |part: fn(&ModelLine) -> usize| models.lines.iter().map(part).sum::<usize>();
     let states: u64 = models.lines.iter().map(|line| line.states).sum();
-    let (searches, surprises) = (sum(|line| line.searches), sum(|line| line.surprises));
+    let (searches, unexpected) = (sum(|line| line.searches), sum(|line| line.unexpected));
     let measured = format!(
-        "{} of {} searches, {} states: {} hold, {} flaws were refuted, {surprises} came out otherwise",
+        "{} of {} searches, {} states: {} hold, {} flawed variants are refuted, {unexpected} differ from the expected result",
         grouped(searches),
         grouped(models.listed),
         grouped(usize::try_from(states).unwrap_or(usize::MAX)),
         grouped(sum(|line| line.hold)),
         grouped(sum(|line| line.refuted)),
     );
-    let holds = match surprises {
+    let holds = match unexpected {
         0 if searches < models.listed => Holds::Unclear,
         0 => Holds::Yes,
         _ => Holds::No,
     };
-    vec![claim.told(measured, holds)]
+    vec![claim.verdict(measured, holds)]
 }
 
 pub(super) fn section(results: &Results) -> Section {
     Section {
         id: ID,
-        title: "Models checked".to_owned(),
+        title: "Model checking".to_owned(),
         items: vec![
             text(
-                "Programs that mirror the Rust, on the abstract machine of the fence-free paper: TSO with a store buffer of so many entries. Every state that they \
-                 can reach is looked at. A model whose name has a slash lacks something, or asks for more than its queue promises, and is to be refuted; \
-                 `bulk/published` is the queue of the paper on bulk operations as it was printed.",
+                "Each model mirrors the Rust code on the abstract machine of the fence-free paper: TSO with a bounded store buffer. \
+                 The search visits every reachable state. A model with a slash in its name lacks something or asks for more \
+                 than its queue guarantees, and must be refuted. `bulk/published` is the queue of the paper on bulk operations, \
+                 as published.",
             ),
             lines(results),
         ],
@@ -63,16 +64,16 @@ fn lines(results: &Results) -> Item {
             Cell::Number(line.states as f64, grouped(usize::try_from(line.states).unwrap_or(usize::MAX))),
             count(line.hold),
             count(line.refuted),
-            count(line.surprises),
+            count(line.unexpected),
         ]
     };
     let rows = results.models.iter().flat_map(|models| models.lines.iter().map(row)).collect();
     let quick = if results.full { "" } else { " --quick" };
     table(
-        Words {
+        Texts {
             id: "models-searched",
-            title: "What was searched".to_owned(),
-            caption: "Claims that hold in all states, flaws for which a run was found that goes wrong, and what came out other than listed.".to_owned(),
+            title: "Searched models".to_owned(),
+            caption: "Number of cases that hold in all states, of flawed cases with a counterexample, and of cases with an unexpected result.".to_owned(),
             command: format!("cargo run --release -- verify{quick}"),
         },
         &["model", "searches", "states", "hold", "refuted", "otherwise"],
@@ -86,13 +87,13 @@ mod tests {
     use crate::report::sections::tests::everything;
 
     #[test]
-    fn every_state_is_claimed_only_if_every_search_was_made() {
+    fn the_claim_holds_only_if_all_searches_were_run() {
         let mut results = everything();
         assert_eq!(verdicts(&results)[0].holds, Holds::Yes);
         results.models.as_mut().unwrap().listed += 1;
         assert_eq!(verdicts(&results)[0].holds, Holds::Unclear);
         assert!(verdicts(&results)[0].measured.starts_with("63 of 64 searches"));
-        results.models.as_mut().unwrap().lines[0].surprises = 1;
+        results.models.as_mut().unwrap().lines[0].unexpected = 1;
         assert_eq!(verdicts(&results)[0].holds, Holds::No);
     }
 }

@@ -6,7 +6,7 @@ use crate::report::collect::Results;
 use crate::stats;
 
 /// An implementation and its number of threads.
-pub(super) type Who<'a> = (&'a str, usize);
+pub(super) type Contender<'a> = (&'a str, usize);
 
 /// The figures of one suite.
 #[derive(Clone, Copy, Debug)]
@@ -25,28 +25,28 @@ impl<'a> Figures<'a> {
         self.series
     }
 
-    fn find(self, case: &str, (name, threads): Who<'_>, unit: &str) -> Option<&'a Series> {
+    fn find(self, case: &str, (name, threads): Contender<'_>, unit: &str) -> Option<&'a Series> {
         let found = self
             .series
             .iter()
             .find(|series| series.case == case && (series.name, series.threads, series.unit) == (name, threads, unit));
         #[cfg(test)]
         if found.is_none() {
-            tests::MISSED.with_borrow_mut(|missed| missed.insert(format!("{case}, {name}, {threads}, {unit}")));
+            tests::MISSING.with_borrow_mut(|missed| missed.insert(format!("{case}, {name}, {threads}, {unit}")));
         }
         found
     }
 
     /// Returns a single figure.
-    pub(super) fn figure(self, case: &str, unit: &str, who: Who<'_>) -> Option<Rounds> {
-        Rounds::new(self.find(case, who, unit)?.samples.clone())
+    pub(super) fn figure(self, case: &str, unit: &str, contender: Contender<'_>) -> Option<Rounds> {
+        Rounds::new(self.find(case, contender, unit)?.samples.clone())
     }
 
     /// Returns the ratio of two figures, round by round. What slows a whole round cancels out.
     ///
     /// Returns `None` if the divisor is negative in any round, which the rest of a difference may
     /// be. The ratio would change its sign with the noise.
-    pub(super) fn ratio(self, case: &str, unit: &str, over: Who<'_>, under: Who<'_>) -> Option<Rounds> {
+    pub(super) fn ratio(self, case: &str, unit: &str, over: Contender<'_>, under: Contender<'_>) -> Option<Rounds> {
         let (over, under) = (self.find(case, over, unit)?, self.find(case, under, unit)?);
         if under.samples.iter().any(|sample| *sample < 0.0) {
             return None;
@@ -55,7 +55,7 @@ impl<'a> Figures<'a> {
     }
 
     /// Returns the first figure minus the second, round by round.
-    pub(super) fn difference(self, case: &str, unit: &str, more: Who<'_>, less: Who<'_>) -> Option<Rounds> {
+    pub(super) fn difference(self, case: &str, unit: &str, more: Contender<'_>, less: Contender<'_>) -> Option<Rounds> {
         let (more, less) = (self.find(case, more, unit)?, self.find(case, less, unit)?);
         Rounds::new(stats::differences(&more.samples, &less.samples))
     }
@@ -64,7 +64,14 @@ impl<'a> Figures<'a> {
     ///
     /// It is at most zero if the first is at most that part of the second. It is valid even if
     /// either may be negative.
-    pub(super) fn excess(self, case: &str, unit: &str, times: f64, first: Who<'_>, second: Who<'_>) -> Option<Rounds> {
+    pub(super) fn excess(
+        self,
+        case: &str,
+        unit: &str,
+        times: f64,
+        first: Contender<'_>,
+        second: Contender<'_>,
+    ) -> Option<Rounds> {
         let (first, second) = (self.find(case, first, unit)?, self.find(case, second, unit)?);
         let multiple: Vec<f64> = first.samples.iter().map(|sample| times * sample).collect();
         Rounds::new(stats::differences(&multiple, &second.samples))
@@ -73,13 +80,19 @@ impl<'a> Figures<'a> {
     /// Returns the ratio of the same implementation in two cases.
     ///
     /// The cases are measured one after the other, so their rounds are independent.
-    pub(super) fn ratio_of_cases(self, over: &str, under: &str, unit: &str, who: Who<'_>) -> Option<Rounds> {
-        self.figure(over, unit, who)?.over(&self.figure(under, unit, who)?)
+    pub(super) fn ratio_of_cases(
+        self,
+        over: &str,
+        under: &str,
+        unit: &str,
+        contender: Contender<'_>,
+    ) -> Option<Rounds> {
+        self.figure(over, unit, contender)?.over(&self.figure(under, unit, contender)?)
     }
 
     /// Returns the note of a figure.
-    pub(super) fn note(self, case: &str, unit: &str, who: Who<'_>) -> Option<&'a str> {
-        self.find(case, who, unit)?.note.as_deref()
+    pub(super) fn note(self, case: &str, unit: &str, contender: Contender<'_>) -> Option<&'a str> {
+        self.find(case, contender, unit)?.note.as_deref()
     }
 
     /// Returns the cases with a figure in this unit, in the order of measurement.
@@ -116,7 +129,7 @@ pub(super) mod tests {
     thread_local! {
         /// All requested figures that do not exist. An unknown name would be left out of every
         /// figure silently.
-        pub(in crate::report::sections) static MISSED: RefCell<BTreeSet<String>> = const { RefCell::new(BTreeSet::new()) };
+        pub(in crate::report::sections) static MISSING: RefCell<BTreeSet<String>> = const { RefCell::new(BTreeSet::new()) };
     }
 
     fn series(name: &'static str, threads: usize, samples: &[f64]) -> Series {
@@ -125,7 +138,7 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn a_ratio_is_of_the_same_rounds_and_threads_are_told_apart() {
+    fn a_ratio_pairs_rounds_and_distinguishes_threads() {
         let all =
             [series("rayon", 1, &[8.0, 40.0, 8.0]), series("filch", 1, &[2.0, 10.0, 2.0]), series("filch", 2, &[1.0])];
         let figures = Figures { series: &all };
@@ -136,7 +149,7 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn what_may_be_below_nothing_is_compared_by_differences() {
+    fn figures_that_may_be_negative_are_compared_by_differences() {
         let all = [series("rayon", 1, &[6.0, -1.0, 9.0]), series("filch", 1, &[1.0, -1.0, 3.0])];
         let figures = Figures { series: &all };
         assert!(figures.ratio("fib-38", "ns/join", ("filch", 1), ("rayon", 1)).is_none());
@@ -153,7 +166,7 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn what_was_divided_by_nothing_is_no_figure() {
+    fn a_division_by_zero_is_no_figure() {
         let all = [series("rayon", 1, &[8.0]), series("filch", 1, &[0.0]), series("chili", 1, &[])];
         let figures = Figures { series: &all };
         assert!(figures.ratio("fib-38", "ns/join", ("rayon", 1), ("filch", 1)).is_none());

@@ -1,7 +1,7 @@
 //! The same programs on rayon's own core and on filch's.
 
-use super::claim::{Bound, Claim, Part};
-use super::items::{bars, bench, figure, interval, name, says_something, table, text, value, Words};
+use super::claim::{Bound, Claim, Criterion};
+use super::items::{bars, bench, figure, has_figures, interval, name, table, text, value, Texts};
 use super::ratio::Figures;
 use super::rounds::Rounds;
 use crate::bench::rayon::{
@@ -14,15 +14,15 @@ use crate::report::page::{Item, Section, Verdict};
 
 pub(super) const ID: &str = "rayon";
 
-const OURS: &str = "filch";
+const FILCH: &str = "filch";
 const IN_PLACE: &str = "filch-in-place";
-const STOCK: &str = "rayon";
+const RAYON: &str = "rayon";
 
 /// The implementations that are measured in every case.
-const BOTH: [&str; 2] = [STOCK, OURS];
+const BOTH: [&str; 2] = [RAYON, FILCH];
 
 /// The page's name for [`IN_PLACE`].
-const IN_PLACE_IN_WORDS: &str = "filch, in place";
+const IN_PLACE_LABEL: &str = "filch, in place";
 
 /// The largest ratio that is within the accuracy of a comparison.
 const TOLERANCE: f64 = 1.03;
@@ -59,38 +59,38 @@ fn programs(figures: Figures<'_>) -> Vec<Measured<'_>> {
     cases
 }
 
-fn ratio(figures: Figures<'_>, ours: &str, case: &str, unit: &str, count: usize) -> Option<Rounds> {
-    figures.ratio(case, unit, (ours, count), (STOCK, count))
+fn ratio(figures: Figures<'_>, name: &str, case: &str, unit: &str, count: usize) -> Option<Rounds> {
+    figures.ratio(case, unit, (name, count), (RAYON, count))
 }
 
 pub(super) fn verdicts(results: &Results) -> Vec<Verdict> {
     let figures = Figures::of(results, rayon::SUITE);
-    let claim = |text: &str| Claim::ours(ID, text);
+    let claim = |text: &str| Claim::of_filch(ID, text);
     let faster = |case: &str, unit: &str, count: usize, least: f64| {
-        let figure = figures.ratio(case, unit, (STOCK, count), (OURS, count));
-        Part::new(format!("{case}, {}:", threads(count)), figure, Bound::AtLeast(least))
+        let figure = figures.ratio(case, unit, (RAYON, count), (FILCH, count));
+        Criterion::new(format!("{case}, {}:", threads(count)), figure, Bound::AtLeast(least))
     };
     let mean = |count: usize| {
         let ratios: Vec<Option<Rounds>> =
-            programs(figures).into_iter().map(|(case, unit)| ratio(figures, OURS, case, unit, count)).collect();
-        Part::mean(format!("{}:", threads(count)), &ratios, Bound::AtMost(1.0))
-            .unless_ended(results.is_part(rayon::SUITE))
+            programs(figures).into_iter().map(|(case, unit)| ratio(figures, FILCH, case, unit, count)).collect();
+        Criterion::mean(format!("{}:", threads(count)), &ratios, Bound::AtMost(1.0))
+            .incomplete_if(results.is_incomplete(rayon::SUITE))
     };
-    let all = |ours: &'static str| {
-        let mut all = comparisons(figures, ours);
-        if results.is_part(rayon::SUITE) {
-            all.push(("programs that were not reached".to_owned(), None));
+    let all = |name: &'static str| {
+        let mut all = comparisons(figures, name);
+        if results.is_incomplete(rayon::SUITE) {
+            all.push(("programs that did not run".to_owned(), None));
         }
         all
     };
     vec![
-        claim("No program that uses rayon is slower on filch, but for 3 % that a comparison cannot tell.")
-            .judged_each(&all(OURS), Bound::AtMost(TOLERANCE)),
-        claim("With callers in place, no program that calls from outside its pool is slower than on rayon, but for 3 % that a comparison cannot tell.")
+        claim("No program that uses rayon is slower on filch. (Tolerance: 3 %, the accuracy of a comparison.)")
+            .judged_each(&all(FILCH), Bound::AtMost(TOLERANCE)),
+        claim("With callers in place, no program that calls from outside its pool is slower than on rayon. (Tolerance: 3 %.)")
             .judged_each(&all(IN_PLACE), Bound::AtMost(TOLERANCE)),
-        claim("Over all programs filch is faster: the geometric mean of filch / rayon is below 1.")
+        claim("Over all programs, filch is faster: the geometric mean of filch / rayon is below 1.")
             .judged("filch / rayon", [1, THREADS].map(mean).to_vec()),
-        claim("Where a program is mostly joins, rayon's own core takes at least 3 times as long.").judged(
+        claim("For programs that are mostly joins, rayon's own core takes at least 3 times as long.").judged(
             "rayon / filch",
             ["join-tree-16m", "join-fib"]
                 .into_iter()
@@ -98,26 +98,26 @@ pub(super) fn verdicts(results: &Results) -> Vec<Verdict> {
                 .collect(),
         ),
         claim(
-            "A pool that gets a little work every 4 ms costs at most a third of what rayon's costs beyond that work.",
+            "A pool that gets a little work every 4 ms uses at most a third of rayon's CPU time, not counting the work itself.",
         )
         .judged(
-            "three times filch, less rayon",
-            vec![Part::new(
+            "3 x filch - rayon",
+            vec![Criterion::new(
                 "",
-                figures.excess("tick", EXTRA_CPU_MICROS_A_TICK, 3.0, (OURS, THREADS), (STOCK, THREADS)),
+                figures.excess("tick", EXTRA_CPU_MICROS_A_TICK, 3.0, (FILCH, THREADS), (RAYON, THREADS)),
                 Bound::AtMost(0.0),
             )
-            .with_unit("us a tick")],
+            .with_unit("us per tick")],
         ),
     ]
 }
 
 /// Returns the ratio of every program with each number of threads.
-fn comparisons(figures: Figures<'_>, ours: &str) -> Vec<(String, Option<Rounds>)> {
+fn comparisons(figures: Figures<'_>, name: &str) -> Vec<(String, Option<Rounds>)> {
     let of = |(case, unit): Measured<'_>, count| {
-        (format!("{case}, {}:", threads(count)), ratio(figures, ours, case, unit, count))
+        (format!("{case}, {}:", threads(count)), ratio(figures, name, case, unit, count))
     };
-    timed(figures, &[ours]).into_iter().flat_map(|case| [1, THREADS].map(|count| of(case, count))).collect()
+    timed(figures, &[name]).into_iter().flat_map(|case| [1, THREADS].map(|count| of(case, count))).collect()
 }
 
 pub(super) fn section(results: &Results) -> Section {
@@ -126,14 +126,15 @@ pub(super) fn section(results: &Results) -> Section {
         title: "Programs that use rayon, on filch".to_owned(),
         items: vec![
             text(
-                "One line in `Cargo.toml` puts our `rayon-core` in the place of the other one; no source changes. The same programs on both, each in a process of its \
-                 own, in turns. Published programs (tokei, oxipng) are in full runs only. `filch, in place` is filch with `FILCH_CALLERS=in-place`: a thread outside the \
-                 pool takes part in the work that it calls for, instead of waiting for a worker to do it.",
+                "One line in `Cargo.toml` replaces `rayon-core` with filch's; no source changes. The same programs run on both, each in \
+                 its own process, in turns. Published programs (tokei, oxipng) are only in full runs. `filch, in place` is filch \
+                 with `FILCH_CALLERS=in-place`: a thread outside the pool takes part in the work that it calls for, instead of \
+                 waiting for a worker.",
             ),
             drawing(results),
             calls_from_outside(results),
-            everything(results),
-            everything_in_place(results),
+            all_cases(results),
+            all_cases_in_place(results),
         ],
     }
 }
@@ -147,59 +148,61 @@ fn drawing(results: &Results) -> Item {
     let chart = bars("time on filch, rayon = 1", Some(1.0), &groups, &names, |group, name| {
         let &(case, unit) = cases.iter().find(|(case, _)| *case == group)?;
         let &(_, count) = counts.iter().find(|(known, _)| known == name)?;
-        ratio(figures, OURS, case, unit, count)
+        ratio(figures, FILCH, case, unit, count)
     });
     figure(
-        Words {
+        Texts {
             id: "rayon-programs",
             title: "The same programs on both cores".to_owned(),
-            caption: "Below 1 is faster on filch. Calls from outside a pool (life) scatter by a factor of ten on either core.".to_owned(),
+            caption: "Below 1 is faster on filch. The times of life, which calls from outside the pool, vary by a factor of ten on both cores.".to_owned(),
             command: bench(rayon::SUITE, results.full, &[]),
         },
         chart,
     )
 }
 
-/// Returns the table of calls from outside, beside rayon's.
+/// Returns the figure of calls from outside, compared with rayon's.
 fn calls_from_outside(results: &Results) -> Item {
     let figures = Figures::of(results, rayon::SUITE);
-    let cases = timed(figures, &[OURS, IN_PLACE]);
+    let cases = timed(figures, &[FILCH, IN_PLACE]);
     let groups: Vec<&str> = cases.iter().filter_map(|(case, _)| case.strip_prefix(OUTSIDE)).collect();
     let several = threads(THREADS);
-    let chart = bars("time of a call, rayon = 1", Some(1.0), &groups, &[OURS, IN_PLACE_IN_WORDS], |group, name| {
+    let chart = bars("time of a call, rayon = 1", Some(1.0), &groups, &[FILCH, IN_PLACE_LABEL], |group, name| {
         let &(case, unit) = cases.iter().find(|(case, _)| case.strip_prefix(OUTSIDE) == Some(group))?;
-        ratio(figures, if name == OURS { OURS } else { IN_PLACE }, case, unit, THREADS)
+        ratio(figures, if name == FILCH { FILCH } else { IN_PLACE }, case, unit, THREADS)
     });
     figure(
-        Words {
+        Texts {
             id: "rayon-outside",
             title: format!("Calls from outside a pool of {several}"),
-            caption: "Below 1 is faster than on rayon. Calls follow each other at once, unless the name says after which pause.".to_owned(),
+            caption:
+                "Below 1 is faster than on rayon. Calls follow each other immediately, unless the name states a pause."
+                    .to_owned(),
             command: bench(rayon::SUITE, results.full, &[OUTSIDE]),
         },
         chart,
     )
 }
 
-fn everything(results: &Results) -> Item {
+fn all_cases(results: &Results) -> Item {
     let figures = Figures::of(results, rayon::SUITE);
     let mut cases = measured(figures, &BOTH);
     cases.extend([("tick", EXTRA_CPU_MICROS_A_TICK), ("idle", CPU_MILLIS_A_SECOND)]);
     let row = |&(case, unit): &Measured<'_>| {
         let mut row = vec![name(case), name(unit)];
         for count in [1, THREADS] {
-            row.push(value(figures.figure(case, unit, (STOCK, count))));
-            row.push(value(figures.figure(case, unit, (OURS, count))));
-            row.push(interval(ratio(figures, OURS, case, unit, count)));
+            row.push(value(figures.figure(case, unit, (RAYON, count))));
+            row.push(value(figures.figure(case, unit, (FILCH, count))));
+            row.push(interval(ratio(figures, FILCH, case, unit, count)));
         }
         row
     };
     let several = threads(THREADS);
     table(
-        Words {
+        Texts {
             id: "rayon-all",
             title: "Every program".to_owned(),
-            caption: "Medians; a ratio is filch / rayon, with its interval.".to_owned(),
+            caption: "Medians. A ratio is filch / rayon, with its interval.".to_owned(),
             command: bench(rayon::SUITE, results.full, &[]),
         },
         &[
@@ -212,11 +215,11 @@ fn everything(results: &Results) -> Item {
             &format!("filch, {several}"),
             &format!("ratio, {several}"),
         ],
-        cases.iter().map(row).filter(|row| says_something(&row[1..])).collect(),
+        cases.iter().map(row).filter(|row| has_figures(&row[1..])).collect(),
     )
 }
 
-fn everything_in_place(results: &Results) -> Item {
+fn all_cases_in_place(results: &Results) -> Item {
     let figures = Figures::of(results, rayon::SUITE);
     let mut cases = measured(figures, &[IN_PLACE]);
     cases.extend([("tick", EXTRA_CPU_MICROS_A_TICK), ("idle", CPU_MILLIS_A_SECOND)]);
@@ -230,20 +233,20 @@ fn everything_in_place(results: &Results) -> Item {
     };
     let several = threads(THREADS);
     table(
-        Words {
+        Texts {
             id: "rayon-in-place",
-            title: "Every program whose callers can take part in the work".to_owned(),
-            caption: "Medians; a ratio is filch, in place / rayon, with its interval.".to_owned(),
+            title: "Programs whose callers can take part in the work".to_owned(),
+            caption: "Medians. A ratio is filch, in place / rayon, with its interval.".to_owned(),
             command: bench(rayon::SUITE, results.full, &[]),
         },
         &[
             "program",
             "unit",
-            &format!("{IN_PLACE_IN_WORDS}, 1 thread"),
+            &format!("{IN_PLACE_LABEL}, 1 thread"),
             "ratio, 1 thread",
-            &format!("{IN_PLACE_IN_WORDS}, {several}"),
+            &format!("{IN_PLACE_LABEL}, {several}"),
             &format!("ratio, {several}"),
         ],
-        cases.iter().map(row).filter(|row| says_something(&row[1..])).collect(),
+        cases.iter().map(row).filter(|row| has_figures(&row[1..])).collect(),
     )
 }

@@ -58,7 +58,7 @@ impl Rounds {
     }
 
     /// Whether there are too few rounds for a meaningful interval.
-    pub(super) fn is_scant(&self) -> bool {
+    pub(super) fn has_few_rounds(&self) -> bool {
         finite(&self.samples).count() < ENOUGH
     }
 
@@ -91,7 +91,7 @@ impl Rounds {
     /// The range of the figure, for judging it. With too few rounds it is widened by the scatter.
     pub(super) fn range(&self) -> (f64, f64) {
         let Interval { low, high, .. } = self.interval;
-        if !self.is_scant() {
+        if !self.has_few_rounds() {
             return (low, high);
         }
         // Division moves a positive lower end down; a negative one needs multiplication. The upper
@@ -145,7 +145,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_number_is_no_figure() {
+    fn samples_that_are_not_finite_make_no_figure() {
         for samples in [vec![], vec![f64::NAN, f64::NAN], vec![f64::INFINITY]] {
             assert!(Rounds::new(samples).is_none());
         }
@@ -155,13 +155,13 @@ mod tests {
     }
 
     #[test]
-    fn a_figure_says_how_sure_it_is() {
+    fn a_figure_shows_its_interval_and_its_rounds() {
         assert_eq!(rounds(&[2.0]).text(), "2.00 (1 round)");
         assert_eq!(rounds(&[3.0, 1.0, 2.0]).text(), "2.00 (1.00 to 3.00, 3 rounds)");
     }
 
     #[test]
-    fn a_round_that_is_no_number_leaves_the_others_and_their_places() {
+    fn a_round_that_is_not_finite_keeps_its_place() {
         let figure = rounds(&[1.0, f64::INFINITY, 3.0]);
         assert_eq!((figure.value(), figure.worst(), figure.has_gaps()), (2.0, 3.0, true));
         assert_eq!(figure.text(), "2.00 (1.00 to 3.00, 2 of 3 rounds)");
@@ -170,7 +170,7 @@ mod tests {
     }
 
     #[test]
-    fn figures_of_different_times_are_divided_by_their_medians() {
+    fn figures_of_different_cases_are_divided_by_their_medians() {
         let ratio = rounds(&[2.0, 4.0, 6.0]).over(&rounds(&[4.0, 2.0, 1.0])).unwrap();
         assert_eq!((ratio.value(), ratio.range().0 < 0.5, ratio.range().1 > 6.0), (2.0, true, true));
         assert_eq!(ratio.text(), "2.00 (0.50 to 6.00, 3 rounds)");
@@ -188,7 +188,7 @@ mod tests {
     }
 
     #[test]
-    fn a_geometric_mean_is_made_of_the_same_rounds() {
+    fn a_geometric_mean_pairs_rounds() {
         let mean = geometric_mean(&[rounds(&[2.0, 1.0, 9.0]), rounds(&[8.0, 4.0])]).unwrap();
         assert_eq!(mean.samples().len(), 2);
         assert!((mean.samples()[0] - 4.0).abs() < 1e-9 && (mean.samples()[1] - 2.0).abs() < 1e-9);

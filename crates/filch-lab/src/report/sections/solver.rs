@@ -1,7 +1,7 @@
-//! The solver on decision diagrams beside ddo.
+//! The solver on decision diagrams, compared with ddo.
 
-use super::claim::{Bound, Claim, Part};
-use super::items::{bars, bench, figure, interval, name, says_something, table, text, value, Words};
+use super::claim::{Bound, Claim, Criterion};
+use super::items::{bars, bench, figure, has_figures, interval, name, table, text, value, Texts};
 use super::ratio::Figures;
 use crate::bench::solver::{DDO, FILCH, MILLISECONDS, NODES, PEAK_MEGABYTES, TWO_SERIAL};
 use crate::bench::{solver, THREADS};
@@ -21,26 +21,26 @@ fn cases<'a>(figures: Figures<'a>, problem: &str) -> Vec<&'a str> {
 /// problem.
 ///
 /// It must be at least `least`.
-fn mean(results: &Results, label: &str, cases: &[&str], (other, count): (&str, usize), least: f64) -> Part {
+fn mean(results: &Results, label: &str, cases: &[&str], (other, count): (&str, usize), least: f64) -> Criterion {
     let figures = Figures::of(results, solver::SUITE);
     let ratio = |case: &&str| figures.ratio(case, MILLISECONDS, (other, count), (FILCH, count));
     let ratios = cases.iter().map(ratio).collect::<Vec<_>>();
-    Part::mean(label, &ratios, Bound::AtLeast(least)).unless_ended(results.is_part(solver::SUITE))
+    Criterion::mean(label, &ratios, Bound::AtLeast(least)).incomplete_if(results.is_incomplete(solver::SUITE))
 }
 
 pub(super) fn verdicts(results: &Results) -> Vec<Verdict> {
     let figures = Figures::of(results, solver::SUITE);
-    let claim = |text: &str| Claim::ours(ID, text);
+    let claim = |text: &str| Claim::of_filch(ID, text);
     let misp = mean(results, "", &cases(figures, "misp"), (DDO, THREADS), 2.0);
     let knapsack =
         |count: usize| mean(results, &format!("{}:", threads(count)), &cases(figures, "knapsack"), (DDO, count), 1.0);
     let pairs = mean(results, "", &figures.cases(MILLISECONDS), (TWO_SERIAL, 2), 0.9);
     vec![
-        claim("Independent sets on two threads: ddo takes at least twice as long, on the geometric mean.")
+        claim("Independent sets on two threads: ddo takes at least twice as long (geometric mean).")
             .judged("ddo / filch", vec![misp]),
-        claim("Knapsacks: ddo takes no less time, on the geometric mean.")
+        claim("Knapsacks: ddo takes at least as long (geometric mean).")
             .judged("ddo / filch", [1, THREADS].map(knapsack).to_vec()),
-        claim("Two threads reach at least 0.9 of what two serial runs reach side by side, on the geometric mean.")
+        claim("Two threads reach at least 0.9 of the throughput of two serial runs at the same time (geometric mean).")
             .judged("two-serial / filch", vec![pairs]),
     ]
 }
@@ -48,14 +48,14 @@ pub(super) fn verdicts(results: &Results) -> Vec<Verdict> {
 pub(super) fn section(results: &Results) -> Section {
     Section {
         id: ID,
-        title: "The solver beside ddo".to_owned(),
+        title: "The solver, compared with ddo".to_owned(),
         items: vec![
             text(
-                "Branch and bound on decision diagrams, until the optimum is proven. Both solvers have the same problem, the same width and the same settings, and come \
-                 to the same optimum. They search in different orders: nodes are told beside times.",
+                "Branch and bound on decision diagrams, until the optimum is proven. Both solvers have the same problem, width and \
+                 settings, and find the same optimum. They search in different orders, so the numbers of nodes are shown, too.",
             ),
             drawing(results),
-            everything(results),
+            all_cases(results),
         ],
     }
 }
@@ -69,10 +69,10 @@ fn drawing(results: &Results) -> Item {
         figures.ratio(case, MILLISECONDS, (DDO, count), (FILCH, count))
     });
     figure(
-        Words {
+        Texts {
             id: "solver-ratios",
-            title: "Time to a proof, beside ddo".to_owned(),
-            caption: "How many times as long ddo takes: above 1, filch is faster. Who finds no proof within the limit counts with the limit.".to_owned(),
+            title: "Time to a proof, compared with ddo".to_owned(),
+            caption: "Time of ddo relative to filch: above 1, filch is faster. A solver without a proof within the limit counts with the limit.".to_owned(),
             command: bench(solver::SUITE, results.full, &[]),
         },
         chart,
@@ -80,7 +80,7 @@ fn drawing(results: &Results) -> Item {
 }
 
 /// Returns a table with a row for each instance and number of threads.
-fn everything(results: &Results) -> Item {
+fn all_cases(results: &Results) -> Item {
     let figures = Figures::of(results, solver::SUITE);
     let mut rows = Vec::new();
     for case in figures.cases(MILLISECONDS) {
@@ -105,18 +105,18 @@ fn everything(results: &Results) -> Item {
                 of(PEAK_MEGABYTES, DDO),
                 if notes.is_empty() { Cell::Empty } else { name(notes) },
             ];
-            if says_something(&row[1..]) {
+            if has_figures(&row[1..]) {
                 rows.push(row);
             }
         }
     }
     table(
-        Words {
+        Texts {
             id: "solver-all",
             title: "Every instance".to_owned(),
             caption:
-                "Medians; ratios with their intervals: above 1, filch is faster. two-serial is two serial runs of \
-                      ours side by side."
+                "Medians. Ratios with their intervals: above 1, filch is faster. two-serial: two serial runs of filch at the same \
+                 time."
                     .to_owned(),
             command: bench(solver::SUITE, results.full, &[]),
         },

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::super::collect::balance::{Balance, Piece, Way};
+use super::super::collect::balance::{Balance, Piece, StrategyRun};
 use super::super::collect::plan::Amount;
 use super::super::collect::timeline::{Bar, Steal, Timeline};
 use super::super::collect::{ModelLine, Models, Results};
@@ -136,8 +136,8 @@ pub(in crate::report) fn everything() -> Results {
     suites.insert(fences::SUITE, suite(&["fence", "wake"], &["machine"], |_| vec!["ns/op"]));
     Results {
         suites,
-        stolen: Some(0.01),
-        others: Some(0.02),
+        other_machines: Some(0.01),
+        other_processes: Some(0.02),
         store_buffer: Some(curve()),
         litmus: Some(sweep()),
         models: Some(models()),
@@ -176,7 +176,7 @@ fn models() -> Models {
         states: 12_345,
         hold,
         refuted,
-        surprises: 0,
+        unexpected: 0,
     };
     Models { lines: vec![line("chase_lev", 40, 3), line("bulk", 15, 0), line("bulk/published", 0, 5)], listed: 63 }
 }
@@ -192,16 +192,16 @@ fn run() -> Timeline {
 
 fn balance() -> Balance {
     let piece = |start, end, stolen| Piece { start, end, stolen };
-    let way = |name, other: Vec<Piece>, total, utilisation| Way {
+    let run = |name, other: Vec<Piece>, total, utilisation| StrategyRun {
         name,
         workers: vec![vec![piece(0.0, total, false)], other],
         total,
         utilisation,
-        busy: vec![utilisation; 5],
+        utilisations: vec![utilisation; 5],
     };
-    let divided = way("static", vec![piece(0.0, 5.0, false)], 35.0, 0.57);
-    let stolen = way("stealing", vec![piece(0.0, 5.0, false), piece(5.1, 20.0, true)], 20.0, 0.98);
-    Balance { what: "Forty pieces, the last of them long".to_owned(), ways: vec![divided, stolen] }
+    let divided = run("static", vec![piece(0.0, 5.0, false)], 35.0, 0.57);
+    let stolen = run("stealing", vec![piece(0.0, 5.0, false), piece(5.1, 20.0, true)], 20.0, 0.98);
+    Balance { what: "Forty pieces, the last of them long".to_owned(), runs: vec![divided, stolen] }
 }
 
 /// Returns every text of a page that is not a name.
@@ -255,11 +255,11 @@ fn with_everything_measured_nothing_is_missing() {
 }
 
 #[test]
-fn every_name_that_is_asked_for_is_one_that_suites_have() {
+fn every_requested_name_exists_in_a_suite() {
     let results = everything();
-    ratio::tests::MISSED.take();
+    ratio::tests::MISSING.take();
     page(&results);
-    assert_eq!(ratio::tests::MISSED.take(), BTreeSet::new());
+    assert_eq!(ratio::tests::MISSING.take(), BTreeSet::new());
 }
 
 #[test]
@@ -282,15 +282,15 @@ fn with_nothing_measured_there_are_sentences() {
         assert_eq!(verdict.holds, Holds::NotMeasured, "{}", verdict.claim);
     }
     for section in &page.sections {
-        let told =
+        let is_missing =
             |item: &Item| matches!(item, Item::Text(text) if text.contains("not measured in this run. `cargo run"));
-        assert!(section.items.iter().any(told), "{}", section.id);
+        assert!(section.items.iter().any(is_missing), "{}", section.id);
     }
     assert!(!texts(&page).iter().any(|text| has_no_number(text)));
 }
 
 #[test]
-fn figures_without_samples_are_as_good_as_none() {
+fn figures_without_samples_count_as_missing() {
     let mut results = everything();
     for series in results.suites.values_mut().flatten() {
         series.samples.clear();
@@ -302,7 +302,7 @@ fn figures_without_samples_are_as_good_as_none() {
 }
 
 #[test]
-fn a_zero_is_never_divided_by() {
+fn zeros_make_no_infinite_ratios() {
     let mut results = everything();
     for series in results.suites.values_mut().flatten() {
         series.samples.iter_mut().for_each(|sample| *sample = 0.0);
@@ -332,11 +332,11 @@ fn every_verdict_leads_to_a_section() {
 }
 
 #[test]
-fn what_papers_claim_comes_first() {
+fn claims_of_papers_come_first() {
     let page = page(&nothing());
-    let first_of_ours = page.verdicts.iter().position(|verdict| verdict.source == claim::OURS).unwrap();
-    assert!(first_of_ours > 0);
-    assert!(page.verdicts[first_of_ours..].iter().all(|verdict| verdict.source == claim::OURS));
+    let first_of_filch = page.verdicts.iter().position(|verdict| verdict.source == claim::FILCH).unwrap();
+    assert!(first_of_filch > 0);
+    assert!(page.verdicts[first_of_filch..].iter().all(|verdict| verdict.source == claim::FILCH));
 }
 
 #[test]

@@ -7,7 +7,7 @@ use crate::report::page::{Item, Section, TimelineFigure};
 pub(super) const ID: &str = "timeline";
 
 pub(super) fn section(results: &Results) -> Section {
-    let title = "A run of the runtime, as it happened";
+    let title = "One run of the runtime";
     let command = "cargo run --release -- report --only timeline";
     let item = match &results.timeline {
         None => missing(title, command),
@@ -17,8 +17,8 @@ pub(super) fn section(results: &Results) -> Section {
                 id: "timeline-run".to_owned(),
                 title: title.to_owned(),
                 caption: format!(
-                    "{}. {} workers, {bars} events, {} steals. A lane is a worker and a bar what it did; an arrow goes from the worker that had forked a job to the \
-                     one that stole it.",
+                    "{}. {} workers, {bars} events, {} steals. Each lane is a worker, and each bar is a job. An arrow goes from the \
+                     worker that forked a job to the worker that stole it.",
                     timeline.what.trim_end_matches('.'),
                     timeline.lanes.len(),
                     timeline.steals.len()
@@ -32,7 +32,7 @@ pub(super) fn section(results: &Results) -> Section {
         id: ID,
         title: "A timeline".to_owned(),
         items: vec![
-            text("The closures of this program wrote down when they began and ended, and on which worker. For your own programs there is the feature `trace`: `Pool::trace` has a record that Perfetto opens."),
+            text("The closures of this program record when they begin and end, and on which worker. To record another program, use the feature `trace`: Perfetto opens the result of `Pool::trace`."),
             item,
         ],
     }

@@ -17,28 +17,29 @@ const PEERS: [(&str, &str); 5] = [
 ];
 
 /// The explanation of the brackets after figures.
-const BRACKETS: &str = "behind a median, where the true one lies with a confidence of 95 % or more, from six rounds on; the range of fewer. Figures of fewer than five \
-                        rounds are judged as if a third off";
+const BRACKETS: &str =
+    "After a median: the interval of the true median with a confidence of at least 95 %. With fewer than six rounds: \
+                        their range. With fewer than five rounds, verdicts allow for an error of a third";
 
 pub(super) fn facts(results: &Results) -> Vec<(String, String)> {
     let machine = &results.machine;
     let peers: Vec<String> = PEERS.iter().map(|(name, version)| format!("{name} {version}")).collect();
     let share = |share: Option<f64>| match share {
-        Some(share) => format!("{:.1} % of the processors' time", 100.0 * share),
-        None => "not told by this system".to_owned(),
+        Some(share) => format!("{:.1} %", 100.0 * share),
+        None => "not reported by this system".to_owned(),
     };
-    let run = if results.full { "full: every suite in all its rounds" } else { "quick: small sizes and few rounds" };
+    let run = if results.full { "full: every suite with all rounds" } else { "quick: small inputs and few rounds" };
     [
         ("Processor", machine.cpu.clone()),
         ("Cores", machine.cores.to_string()),
         ("System", machine.kernel.clone()),
         ("Compiler", machine.rustc.to_owned()),
         ("filch", format!("{}, commit {}", env!("CARGO_PKG_VERSION"), machine.commit)),
-        ("Beside", peers.join(", ")),
-        ("Measured", results.date.clone()),
+        ("Compared with", peers.join(", ")),
+        ("Date", results.date.clone()),
         ("Run", run.to_owned()),
-        ("Taken by other machines meanwhile", share(results.stolen)),
-        ("Taken by other processes meanwhile", share(results.others)),
+        ("CPU time of other machines", share(results.other_machines)),
+        ("CPU time of other processes", share(results.other_processes)),
         ("Brackets", BRACKETS.to_owned()),
     ]
     .into_iter()
@@ -49,28 +50,27 @@ pub(super) fn facts(results: &Results) -> Vec<(String, String)> {
 pub(super) fn notices(results: &Results) -> Vec<String> {
     let mut notices = Vec::new();
     if results.interrupted {
-        notices
-            .push("This run was ended before all was measured: what is here is what was done until then.".to_owned());
+        notices.push("This run was interrupted. The page shows the results until then.".to_owned());
     }
     if !results.full {
         notices.push(
-            "This is a quick run: figures are from few rounds and small sizes, and single ones scatter. `cargo run --release -- report --full` measures everything."
+            "This is a quick run with few rounds and small inputs, so single figures vary. `cargo run --release -- report --full` measures everything."
                 .to_owned(),
         );
     }
-    let taken = results.stolen.unwrap_or(0.0) + results.others.unwrap_or(0.0);
+    let taken = results.other_machines.unwrap_or(0.0) + results.other_processes.unwrap_or(0.0);
     if let Some(share) = Some(taken).filter(|share| *share > BUSY) {
         notices.push(format!(
-            "Others had {:.0} % of the processors' time meanwhile. Ratios are made round by round and suffer less than times do.",
+            "Other programs and machines used {:.0} % of the CPU time. Ratios are computed round by round, so they are affected less than times.",
             100.0 * share
         ));
     }
     let cores = results.machine.cores;
     if cores < THREADS {
-        notices.push(format!("There is {cores} core for {}: nothing here runs in parallel.", threads(THREADS)));
+        notices.push(format!("This machine has {cores} core for {}: nothing runs in parallel.", threads(THREADS)));
     } else if cores == THREADS {
         notices.push(format!(
-            "There are {cores} cores, and everything has at most {}: what the papers measured with 4 to 128 cannot be seen here.",
+            "This machine has {cores} cores, and every measurement has at most {}. The papers measured with 4 to 128.",
             threads(THREADS)
         ));
     }
@@ -84,29 +84,29 @@ mod tests {
     use crate::report::sections::tests::nothing;
 
     #[test]
-    fn a_reader_is_told_what_to_doubt() {
+    fn notices_state_the_limits_of_the_run() {
         let mut results = nothing();
         results.full = true;
         results.machine.cores = 8;
         assert!(notices(&results).is_empty());
         results.full = false;
         results.interrupted = true;
-        results.stolen = Some(0.13);
+        results.other_machines = Some(0.13);
         results.machine.cores = 2;
         results.left_out = vec!["MPI is left out: there is none.".to_owned()];
         let all = notices(&results);
-        for part in ["ended before", "quick run", "13 %", "2 cores", "MPI"] {
+        for part in ["run was interrupted", "quick run", "13 %", "2 cores", "MPI"] {
             assert!(all.iter().any(|notice| notice.contains(part)), "{part} is not in {all:?}");
         }
-        results.stolen = Some(0.04);
-        results.others = Some(0.3);
-        assert!(notices(&results).iter().any(|notice| notice.contains("Others had 34 %")));
-        results.others = Some(0.005);
-        assert!(!notices(&results).iter().any(|notice| notice.contains("Others")));
+        results.other_machines = Some(0.04);
+        results.other_processes = Some(0.3);
+        assert!(notices(&results).iter().any(|notice| notice.contains("used 34 % of the CPU time")));
+        results.other_processes = Some(0.005);
+        assert!(!notices(&results).iter().any(|notice| notice.contains("CPU time")));
     }
 
     #[test]
-    fn every_fact_says_something() {
+    fn every_fact_has_a_name_and_a_value() {
         for (name, value) in facts(&nothing()) {
             assert!(!name.is_empty() && !value.is_empty(), "{name}: {value}");
             assert!(!value.contains("unknown"), "{name}: {value}");

@@ -1,4 +1,4 @@
-//! Figure 11: FF-CL and the idempotent queues beside Chase-Lev, on transitive closures.
+//! Figure 11: FF-CL and the idempotent queues compared with Chase-Lev, on transitive closures.
 
 use super::{ID, SOURCE};
 use crate::bench::graphs::{Family, Task, NANOS_A_VERTEX};
@@ -7,9 +7,9 @@ use crate::figures::threads;
 use crate::queue::Queue;
 use crate::report::collect::Results;
 use crate::report::page::{Item, Verdict};
-use crate::report::sections::claim::{Bound, Claim, Part};
+use crate::report::sections::claim::{Bound, Claim, Criterion};
 use crate::report::sections::graphs::{graph_case, FAMILIES};
-use crate::report::sections::items::{bars, bench, figure, Words};
+use crate::report::sections::items::{bars, bench, figure, Texts};
 use crate::report::sections::ratio::Figures;
 use crate::report::sections::rounds::Rounds;
 
@@ -27,21 +27,22 @@ fn ratio(results: &Results, family: Family, over: &str, under: &str) -> Option<R
 pub(super) fn verdicts(results: &Results) -> Vec<Verdict> {
     let claim = |text: &str| Claim::new(SOURCE, ID, text);
     let torus = |name: &str| {
-        Part::new(
+        Criterion::new(
             format!("{name} / {CHASE_LEV}:"),
             ratio(results, Family::Torus, name, CHASE_LEV),
             Bound::saves_about(0.33),
         )
     };
     let all = FAMILIES.map(|(family, _)| ratio(results, family, FF_CL, CHASE_LEV));
-    let beside_lifo = FAMILIES
-        .map(|(family, name)| Part::new(format!("{name}:"), ratio(results, family, FF_CL, LIFO), Bound::AtMost(1.1)));
+    let beside_lifo = FAMILIES.map(|(family, name)| {
+        Criterion::new(format!("{name}:"), ratio(results, family, FF_CL, LIFO), Bound::AtMost(1.1))
+    });
     vec![
         claim("Torus, two threads: FF-CL and the idempotent LIFO take about a third less time than Chase-Lev.")
             .judged("", vec![torus(FF_CL), torus(LIFO)]),
         claim("FF-CL takes 17 % less time than Chase-Lev, on average over the graphs.")
-            .judged("ff_cl / chase_lev", vec![Part::mean("", &all, Bound::saves_about(0.17))]),
-        claim("FF-CL is as fast as the idempotent LIFO, and gives each task once. (We allow a tenth more.)")
+            .judged("ff_cl / chase_lev", vec![Criterion::mean("", &all, Bound::saves_about(0.17))]),
+        claim("FF-CL is as fast as the idempotent LIFO, and returns each task once. (Tolerance: 10 %.)")
             .judged("ff_cl / idempotent::lifo", beside_lifo.to_vec()),
     ]
 }
@@ -54,10 +55,10 @@ pub(super) fn closure(results: &Results) -> Item {
         ratio(results, family, name, CHASE_LEV)
     });
     figure(
-        Words {
+        Texts {
             id: "closure",
             title: format!("Figure 11: transitive closure, {}", threads(THREADS)),
-            caption: "The paper, on a Haswell: all three are close to each other, and take about 0.67 on the torus; 0.83 on average for FF-CL.".to_owned(),
+            caption: "The paper, on a Haswell: all three are close to each other. They take about 0.67 on the torus; FF-CL takes 0.83 on average.".to_owned(),
             command: bench(graphs::SUITE, results.full, &[&Task::Closure.to_string()]),
         },
         chart,

@@ -7,36 +7,36 @@ use crate::chart::{Chart, Estimate, HeatMap, Line, Lines};
 use crate::figures::grouped;
 use crate::lab::litmus::{Point, Sweep, Verdict as Bounded};
 use crate::lab::store_buffer::SURE;
-use crate::report::collect::trust::{self, ENOUGH_RUNS};
+use crate::report::collect::bound_choice::{self, ENOUGH_RUNS};
 use crate::report::collect::Results;
 use crate::report::page::{Holds, Item, Verdict};
 use crate::report::sections::claim::Claim;
-use crate::report::sections::items::{figure, Words};
+use crate::report::sections::items::{figure, Texts};
 
 pub(super) fn verdicts(results: &Results) -> Vec<Verdict> {
     let claim = |text: &str| Claim::new(SOURCE, ID, text);
     vec![
-        knee(results, claim("The capacity of the store buffer shows as a knee in the time of sequences of stores (32 on Westmere-EX, 42 on Haswell, as documented).")),
-        bound(results, claim("A load overtakes at most S stores, S being the capacity plus one: with delta of at least S / (L + 1) no run goes wrong.")),
-        below(results, claim("With a smaller delta runs do go wrong.")),
-        coalescing(results, claim("Without a store between pops (L = 0) the bound does not hold: stores to one place are merged.")),
+        knee(results, claim("The time of a sequence of stores has a knee at the capacity of the store buffer (32 on Westmere-EX, 42 on Haswell, as documented).")),
+        bound(results, claim("A load overtakes at most S stores, where S is the capacity plus one. With a delta of at least S / (L + 1), no run is incorrect.")),
+        below(results, claim("With a smaller delta, some runs are incorrect.")),
+        coalescing(results, claim("Without a store between pops (L = 0), the bound does not hold: stores to the same address coalesce.")),
     ]
 }
 
 fn knee(results: &Results, claim: Claim) -> Verdict {
     let Some(curve) = &results.store_buffer else { return claim.not_measured() };
     match curve.knee {
-        None => claim.told("no knee that can be told from noise", Holds::Unclear),
+        None => claim.verdict("no knee above the noise", Holds::Unclear),
         Some(knee) => {
             let measured =
                 format!("{} entries, in {:.0} % of the resampled rounds", knee.entries, 100.0 * knee.confidence);
-            claim.told(measured, if knee.confidence >= SURE { Holds::Yes } else { Holds::Unclear })
+            claim.verdict(measured, if knee.confidence >= SURE { Holds::Yes } else { Holds::Unclear })
         }
     }
 }
 
 fn is_measured(results: &Results, sweep: &Sweep) -> bool {
-    trust::is_measured(results.store_buffer.as_ref().and_then(|curve| curve.knee), sweep)
+    bound_choice::is_measured(results.store_buffer.as_ref().and_then(|curve| curve.knee), sweep)
 }
 
 fn bound(results: &Results, claim: Claim) -> Verdict {
@@ -46,39 +46,38 @@ fn bound(results: &Results, claim: Claim) -> Verdict {
         return claim.not_measured();
     }
     let (measured, holds) = match sweep.verdict {
-        Bounded::Refuted => ("more went wrong than any bound explains".to_owned(), Holds::No),
+        Bounded::Refuted => ("the incorrect runs contradict every bound".to_owned(), Holds::No),
         _ if !is_measured(results, sweep) => {
-            ("this S is a guess, since no capacity was found: nothing follows".to_owned(), Holds::Unclear)
+            ("no conclusion, because S is a guess: the capacity is unknown".to_owned(), Holds::Unclear)
         }
-        Bounded::Raised(least) => (format!("some went wrong; the bound is at least {least}"), Holds::No),
+        Bounded::Raised(least) => (format!("some are incorrect; the bound is at least {least}"), Holds::No),
         Bounded::Stands if !sweep.can_see() => (
-            "none went wrong, and none with a delta that is only just too small: threads that rarely met show nothing"
-                .to_owned(),
+            "none is incorrect, not even with a delta just below the limit: the threads rarely overlapped".to_owned(),
             Holds::Unclear,
         ),
         Bounded::Stands if close < ENOUGH_RUNS => {
-            (format!("none went wrong, but only {} were close to the line", runs_in_words(close)), Holds::Unclear)
+            (format!("none is incorrect, but only {} were close to the limit", grouped_runs(close)), Holds::Unclear)
         }
-        Bounded::Stands => ("none went wrong, which supports it and proves nothing".to_owned(), Holds::Yes),
+        Bounded::Stands => ("none is incorrect, which supports the bound but does not prove it".to_owned(), Holds::Yes),
     };
-    claim.told(format!("S = {}, {} runs with such a delta: {measured}", sweep.supposed, runs_in_words(safe)), holds)
+    claim.verdict(format!("S = {}, {} runs with such a delta: {measured}", sweep.supposed, grouped_runs(safe)), holds)
 }
 
 fn below(results: &Results, claim: Claim) -> Verdict {
     let Some(sweep) = &results.litmus else { return claim.not_measured() };
     match sweep.largest_below() {
         Some(largest) => {
-            let measured = format!(
-                "the largest delta x (L + 1) below S = {} at which a run went wrong is {largest}",
-                sweep.supposed
-            );
+            let measured =
+                format!("the largest delta x (L + 1) below S = {} with an incorrect run is {largest}", sweep.supposed);
             if is_measured(results, sweep) {
-                claim.told(measured, Holds::Yes)
+                claim.verdict(measured, Holds::Yes)
             } else {
-                claim.told(measured + "; this S is a guess, since no capacity was found", Holds::Unclear)
+                claim.verdict(measured + "; S is a guess, because the capacity is unknown", Holds::Unclear)
             }
         }
-        None => claim.told("no such run went wrong: too few runs, or threads that rarely met", Holds::Unclear),
+        None => {
+            claim.verdict("no such run is incorrect: too few runs, or the threads rarely overlapped", Holds::Unclear)
+        }
     }
 }
 
@@ -90,16 +89,16 @@ fn coalescing(results: &Results, claim: Claim) -> Verdict {
     let (runs, wrong) = points.iter().fold((0, 0), |(runs, wrong), point| (runs + point.runs, wrong + point.incorrect));
     match (runs, wrong) {
         (0, _) => claim.not_measured(),
-        (_, 0) => claim.told(format!("none of {} such runs went wrong", runs_in_words(runs)), Holds::Unclear),
+        (_, 0) => claim.verdict(format!("none of {} such runs is incorrect", grouped_runs(runs)), Holds::Unclear),
         _ => {
             let known = results.litmus.as_ref().is_some_and(|sweep| is_measured(results, sweep));
-            let measured = format!("{} of {} such runs went wrong", runs_in_words(wrong), runs_in_words(runs));
-            claim.told(measured, if known { Holds::Yes } else { Holds::Unclear })
+            let measured = format!("{} of {} such runs are incorrect", grouped_runs(wrong), grouped_runs(runs));
+            claim.verdict(measured, if known { Holds::Yes } else { Holds::Unclear })
         }
     }
 }
 
-fn runs_in_words(runs: u64) -> String {
+fn grouped_runs(runs: u64) -> String {
     grouped(usize::try_from(runs).unwrap_or(usize::MAX))
 }
 
@@ -111,8 +110,8 @@ pub(super) fn store_buffer(results: &Results) -> Item {
         let line = Line { name: "median".to_owned(), points: curve.points.iter().map(point).collect() };
         let marker = curve.knee.map(|knee| (knee.entries as f64, format!("{} entries", knee.entries)));
         Chart::Lines(Lines {
-            x_axis: "stores a sequence".to_owned(),
-            y_axis: "nanoseconds a sequence".to_owned(),
+            x_axis: "stores per sequence".to_owned(),
+            y_axis: "nanoseconds per sequence".to_owned(),
             log_x: false,
             log_y: false,
             lines: vec![line],
@@ -120,11 +119,12 @@ pub(super) fn store_buffer(results: &Results) -> Item {
         })
     });
     figure(
-        Words {
+        Texts {
             id: "store-buffer",
-            title: "Figure 7: how many stores the store buffer holds".to_owned(),
-            caption: "As long as all stores of a sequence find room they cost nothing; the first that finds none stalls the pipeline. The paper's knee is at 32 on \
-                      Westmere-EX, and at 42 on Haswell. Documented for later cores are 56 (Skylake), 72 (Ice Lake) and 112 (Golden Cove)."
+            title: "Figure 7: capacity of the store buffer".to_owned(),
+            caption: "Stores are free while the store buffer has room. The first store without room stalls the pipeline. The paper's \
+                      knee is at 32 on Westmere-EX and at 42 on Haswell. The documented capacities of later cores are 56 (Skylake), \
+                      72 (Ice Lake) and 112 (Golden Cove)."
                 .to_owned(),
             command: "cargo run --release -- lab store-buffer".to_owned(),
         },
@@ -136,12 +136,13 @@ pub(super) fn litmus(results: &Results) -> Item {
     let chart =
         results.litmus.as_ref().filter(|sweep| !sweep.points.is_empty()).map(|sweep| Chart::HeatMap(map(sweep)));
     figure(
-        Words {
+        Texts {
             id: "litmus",
             title: "Figure 8: which deltas are safe".to_owned(),
-            caption: "A queue of 512 tasks is emptied by its owner and a thief. Along: the most pops that S stores can hide, S / (L + 1) rounded up; upwards: the delta of \
-                      the thief. If S is right, everything on or above the line is clean, but for L = 0, which is the column furthest right. In the paper S = 32 fails \
-                      on Westmere-EX and S = 33 holds, in ten million runs a point."
+            caption: "An owner and a thief empty a queue of 512 tasks. The x axis is the number of pops that S stores can hide, \
+                      S / (L + 1) rounded up. The y axis is the thief's delta. If S is right, all cells on or above the line are \
+                      correct, except for L = 0, the rightmost column. In the paper, with ten million runs per point, S = 32 fails on \
+                      Westmere-EX and S = 33 holds."
                 .to_owned(),
             command: "cargo run --release -- lab litmus".to_owned(),
         },
@@ -196,7 +197,7 @@ mod tests {
     }
 
     #[test]
-    fn a_clean_sweep_supports_the_bound_and_shows_what_is_below() {
+    fn a_clean_sweep_supports_the_bound_and_violations_below_it() {
         let points = vec![point(1, 4, 0), point(1, 3, 2), point(0, 9, 1)];
         assert_eq!(holds(&results(points, Bounded::Stands)), [Holds::Yes, Holds::Yes, Holds::Yes]);
         // A bound that is not smaller says nothing about a smaller one.
@@ -207,7 +208,7 @@ mod tests {
     }
 
     #[test]
-    fn an_instrument_that_sees_nothing_supports_nothing() {
+    fn a_sweep_without_violations_below_the_bound_supports_nothing() {
         let nothing_seen = results(vec![point(1, 4, 0), point(1, 3, 0), point(0, 9, 0)], Bounded::Stands);
         assert_eq!(holds(&nothing_seen), [Holds::Unclear, Holds::Unclear, Holds::Unclear]);
         let few = Point { runs: ENOUGH_RUNS - 1, ..point(1, 4, 0) };
@@ -217,7 +218,7 @@ mod tests {
     }
 
     #[test]
-    fn a_bound_that_was_guessed_is_not_judged() {
+    fn a_guessed_bound_is_unclear() {
         for verdict in [Bounded::Stands, Bounded::Raised(9)] {
             let mut all = results(vec![point(1, 4, 0), point(1, 3, 2), point(0, 9, 1)], verdict);
             all.store_buffer.as_mut().unwrap().knee = None;
@@ -226,7 +227,7 @@ mod tests {
     }
 
     #[test]
-    fn points_that_hide_as_many_pops_share_a_cell() {
+    fn points_with_equal_coordinates_share_a_cell() {
         let all = results(vec![point(4, 1, 0), point(5, 1, ENOUGH_RUNS / 2), point(0, 8, 0)], Bounded::Stands);
         let map = map(all.litmus.as_ref().unwrap());
         assert_eq!(map.cells, [(2, 1, 0.25), (8, 8, 0.0)]);

@@ -1,10 +1,10 @@
 //! *Fence-Free Work Stealing on Bounded TSO Processors*: figures 1, 7, 8, 10 and 11.
 //!
-//! It also has the prices that the paper's designs trade in.
+//! It also has the costs of fences, barriers, wake-ups and steals.
 
 mod closure;
+mod costs;
 mod hardware;
-mod prices;
 mod programs;
 
 use super::items::text;
@@ -20,15 +20,15 @@ pub(super) fn verdicts(results: &Results) -> Vec<Verdict> {
 
 pub(super) fn section(results: &Results) -> Section {
     let mut items = vec![text(
-        "A load can overtake only as many stores as the store buffer holds. A thief that knows how many can tell which tasks are safe, and the owner of a queue \
-         needs no fence. FF-THE and FF-CL refuse what is not certain; THEP has the owner echo. The paper measured on a Haswell with 4 cores and a Westmere-EX \
-         with 10.",
+        "A load can overtake only as many stores as the store buffer holds. A thief that knows this bound knows which tasks are \
+         safe to steal, so the owner needs no fence. Thieves of FF-THE and FF-CL do not steal uncertain tasks. A \
+         thief of THEP waits for an echo of the owner. The paper measured on a Haswell with 4 cores and a Westmere-EX with 10.",
     )];
     items.push(programs::fence_cost(results));
     items.push(hardware::store_buffer(results));
     items.push(hardware::litmus(results));
     items.extend(programs::normalised(results));
     items.push(closure::closure(results));
-    items.push(prices::prices(results));
+    items.push(costs::costs(results));
     Section { id: ID, title: "Fence-Free Work Stealing on Bounded TSO Processors (2014)".to_owned(), items }
 }

@@ -7,8 +7,8 @@ use crate::figures::threads;
 use crate::report::collect::Results;
 use crate::report::page::{Holds, Item, Verdict};
 use crate::report::sections::cilk::{all_programs, is_of_the_paper, programs, ratio, ratios, THE, THEP};
-use crate::report::sections::claim::{Bound, Claim, Part};
-use crate::report::sections::items::{bars, bench, figure, Words};
+use crate::report::sections::claim::{Bound, Claim, Criterion};
+use crate::report::sections::items::{bars, bench, figure, Texts};
 use crate::report::sections::ratio::Figures;
 use crate::report::sections::rounds::{geometric_mean, Rounds};
 
@@ -19,10 +19,10 @@ const THEP_INFINITE: &str = "thep-inf";
 const VARIANTS: [&str; 5] = [THEP, "thep-4", THEP_INFINITE, FF_THE, "ff_the-4"];
 
 /// The last group of bars.
-const MEAN: &str = "mean of the paper's";
+const MEAN: &str = "mean, paper's programs";
 
-/// The share of THE's steals in the same program that counts as next to nothing.
-const NEXT_TO_NOTHING: f64 = 0.01;
+/// The share of THE's steals in the same program that counts as almost none.
+const ALMOST_NO_STEALS: f64 = 0.01;
 /// The fewest of the eleven programs for the claim of six. It is three quarters, as for all "about"
 /// claims.
 const ABOUT_SIX: usize = 5;
@@ -32,11 +32,11 @@ pub(super) fn verdicts(results: &Results) -> Vec<Verdict> {
     let all = all_programs(results);
     let cases: Vec<&str> = all.iter().map(|case| &**case).filter(|case| is_of_the_paper(case)).collect();
     let paper = |text: &str| Claim::new(SOURCE, ID, text);
-    let ours = |text: &str| Claim::ours(ID, text);
+    let filch = |text: &str| Claim::of_filch(ID, text);
 
     let fence = best(figures, &cases, 1, Bound::saves_about(0.25));
     let mean = |cases: &[&str], over: &str, under: &str, count: usize, bound: Bound| {
-        Part::mean(format!("{}:", threads(count)), &ratios(figures, cases, over, under, count), bound)
+        Criterion::mean(format!("{}:", threads(count)), &ratios(figures, cases, over, under, count), bound)
     };
     let suite = mean(&cases, THEP, THE, THREADS, Bound::saves_about(0.07));
     let most = best(figures, &cases, THREADS, Bound::saves_about(0.23));
@@ -51,23 +51,23 @@ pub(super) fn verdicts(results: &Results) -> Vec<Verdict> {
         })
         .collect();
     vec![
-        paper("On one thread the fence of a removal is up to about 25 % of the run time (the program that gains most from THEP, beside THE).").judged("thep / the", vec![fence]),
-        paper("THEP is 7 to 11 % faster than THE over the eleven programs. (Or more.)").judged("thep / the", vec![suite]),
+        paper("On one thread, the fence of a pop takes up to about 25 % of the run time. (Judged by the program that gains most from THEP.)").judged("thep / the", vec![fence]),
+        paper("THEP is 7 to 11 % faster than THE over the eleven programs. (More also counts.)").judged("thep / the", vec![suite]),
         paper("The program that gains most from THEP is up to 23 % faster.").judged("thep / the", vec![most]),
-        paper("How long thieves of THEP wait hardly matters: with an infinite delta it is as fast. (We allow 5 %.)").judged("thep-inf / thep", vec![delta]),
-        without_steals(figures, &cases, paper("FF-THE with delta = S / 2 is too careful: in 6 of 11 programs thieves get nothing, and they run as if on one thread.")),
-        ours("THEP takes at most 1.02 times as long as THE in every program.").judged_each(&each, Bound::AtMost(1.02)),
-        ours("THEP is at least 5 % faster on the fine-grained programs, on the geometric mean.").judged("thep / the", vec![fine]),
+        paper("The waiting time of thieves hardly matters: THEP with an infinite delta is as fast. (Tolerance: 5 %.)").judged("thep-inf / thep", vec![delta]),
+        without_steals(figures, &cases, paper("FF-THE with delta = S / 2 is too conservative: in 6 of 11 programs nothing is stolen, and they run as on one thread.")),
+        filch("THEP takes at most 1.02 times as long as THE in every program.").judged_each(&each, Bound::AtMost(1.02)),
+        filch("THEP is at least 5 % faster than THE on the fine-grained programs (geometric mean).").judged("thep / the", vec![fine]),
     ]
 }
 
 /// Returns the program that gains most from THEP.
-fn best(figures: Figures<'_>, cases: &[&str], count: usize, bound: Bound) -> Part {
+fn best(figures: Figures<'_>, cases: &[&str], count: usize, bound: Bound) -> Criterion {
     let ratios = cases.iter().map(|&case| (format!("{case}:"), ratio(figures, case, THEP, THE, count)));
-    Part::least(ratios, bound)
+    Criterion::least(ratios, bound)
 }
 
-/// Counts programs in which thieves steal from THE and next to nothing from FF-THE.
+/// Counts programs in which thieves steal from THE and almost nothing from FF-THE.
 fn without_steals(figures: Figures<'_>, cases: &[&str], claim: Claim) -> Verdict {
     let steals = |case: &str, name: &str| figures.figure(case, STEALS_A_RUN, (name, THREADS));
     let stolen: Vec<(&str, Rounds, Rounds)> =
@@ -75,22 +75,24 @@ fn without_steals(figures: Figures<'_>, cases: &[&str], claim: Claim) -> Verdict
     if stolen.is_empty() {
         return claim.not_measured();
     }
-    let is_alone = |the: &Rounds, ff_the: &Rounds| the.value() > 0.0 && ff_the.value() <= NEXT_TO_NOTHING * the.value();
+    let is_alone =
+        |the: &Rounds, ff_the: &Rounds| the.value() > 0.0 && ff_the.value() <= ALMOST_NO_STEALS * the.value();
     let alone: Vec<&str> =
         stolen.iter().filter(|(_, the, ff_the)| is_alone(the, ff_the)).map(|&(case, ..)| case).collect();
     let names = if alone.is_empty() { String::new() } else { format!(": {}", alone.join(", ")) };
     let measured = format!(
-        "in {} of {} thieves get at most a hundredth of what they get from THE{names}",
+        "in {} of {} programs, FF-THE has at most a hundredth of the steals of THE{names}",
         alone.len(),
         stolen.len()
     );
-    let scant = stolen.len() < cases.len() || stolen.iter().any(|(_, the, ff_the)| the.is_scant() || ff_the.is_scant());
+    let scant = stolen.len() < cases.len()
+        || stolen.iter().any(|(_, the, ff_the)| the.has_few_rounds() || ff_the.has_few_rounds());
     let holds = match alone.len() {
         _ if scant => Holds::Unclear,
         ABOUT_SIX.. => Holds::Yes,
         _ => Holds::No,
     };
-    claim.told(measured, holds)
+    claim.verdict(measured, holds)
 }
 
 pub(super) fn fence_cost(results: &Results) -> Item {
@@ -114,11 +116,11 @@ pub(super) fn fence_cost(results: &Results) -> Item {
         of_group(figures, group, free, fenced, 1)
     });
     figure(
-        Words {
+        Texts {
             id: "fence-cost",
-            title: "Figure 1: one thread without the fence".to_owned(),
-            caption: "The paper, on a Haswell: between 0.75 and 1. Each queue without a fence beside the same one with it; where a leaf of a program is long, a fence \
-                      hides in it."
+            title: "Figure 1: one thread, without the fence".to_owned(),
+            caption: "The paper, on a Haswell: between 0.75 and 1. Each queue without a fence is compared with the same queue with the \
+                      fence. In programs with long leaves, the fence has little effect."
                 .to_owned(),
             command: bench(cilk::SUITE, results.full, &[]),
         },
@@ -151,16 +153,17 @@ pub(super) fn normalised(results: &Results) -> [Item; 2] {
             of_group(figures, group, name, THE, count)
         });
         let caption = if count == 1 {
-            "With one thread nothing is stolen: what is left is the owner's side, and delta makes no difference."
+            "With one thread nothing is stolen. The figure shows the cost of the owner, and delta makes no difference."
         } else {
-            "The paper, with 4 and 10 threads: THEP 0.89 and 0.93 over the suite, 0.77 at best, 1.03 at worst; FF-THE with its delta of S / 2 does not steal in 6 of 11 \
-             programs, and with 4 in one. A number after a name is delta, for which each pop makes extra stores that the paper's do not; `inf` always waits."
+            "The paper, with 4 and 10 threads: THEP takes 0.89 and 0.93 over the suite, 0.77 at best, 1.03 at worst. FF-THE with \
+             delta = S / 2 does not steal in 6 of 11 programs, with delta = 4 in one. A number after a name is delta: each pop \
+             makes extra stores for it, unlike in the paper. Thieves of `inf` always wait."
         };
-        let trusted = figures.note(groups[0], MILLIS_A_RUN, (THEP, count)).map(|note| format!(" THEP has {note}."));
+        let trusted = figures.note(groups[0], MILLIS_A_RUN, (THEP, count)).map(|note| format!(" THEP: {note}."));
         figure(
-            Words {
+            Texts {
                 id,
-                title: format!("Figure 10: Cilk programs beside THE, {}", threads(count)),
+                title: format!("Figure 10: Cilk programs compared with THE, {}", threads(count)),
                 caption: caption.to_owned() + &trusted.unwrap_or_default(),
                 command: bench(cilk::SUITE, results.full, &[]),
             },
@@ -201,7 +204,7 @@ mod tests {
     }
 
     #[test]
-    fn a_mean_of_some_programs_is_not_that_of_eleven() {
+    fn an_incomplete_mean_of_the_programs_is_unclear() {
         let mut results = everything();
         for series in results.suites.get_mut(cilk::SUITE).into_iter().flatten() {
             series.samples = vec![if series.name == THEP { 0.8 } else { 1.0 }; 7];
@@ -212,7 +215,7 @@ mod tests {
     }
 
     #[test]
-    fn the_bar_of_the_mean_is_of_the_programs_of_the_paper() {
+    fn the_bar_of_the_mean_covers_only_the_programs_of_the_paper() {
         let mut results = everything();
         for series in results.suites.get_mut(cilk::SUITE).into_iter().flatten() {
             let other = !is_of_the_paper(&series.case) && series.name == THEP;
@@ -225,7 +228,7 @@ mod tests {
     }
 
     #[test]
-    fn figure_10_says_which_bound_thep_stands_on() {
+    fn figure_10_states_the_bound_of_thep() {
         let mut results = everything();
         for series in results.suites.get_mut(cilk::SUITE).into_iter().flatten() {
             series.note = Some("delta 37 by 1 extra store a pop; S = 73, as measured before in this report".to_owned());

@@ -3,10 +3,10 @@
 use crate::lab::fences;
 use crate::report::collect::Results;
 use crate::report::page::{Cell, Item};
-use crate::report::sections::items::{count, interval, name, table, Words};
+use crate::report::sections::items::{count, interval, name, table, Texts};
 use crate::report::sections::ratio::Figures;
 
-pub(super) fn prices(results: &Results) -> Item {
+pub(super) fn costs(results: &Results) -> Item {
     let figures = Figures::of(results, fences::SUITE);
     let row = |series: &crate::figures::Series| {
         let figure = figures.figure(&series.case, series.unit, (series.name, series.threads))?;
@@ -19,10 +19,10 @@ pub(super) fn prices(results: &Results) -> Item {
     };
     let quick = if results.full { "" } else { " --quick" };
     table(
-        Words {
+        Texts {
             id: "prices",
-            title: "The prices that all designs trade in".to_owned(),
-            caption: "Medians with their intervals, of this machine: what a queue saves the owner of, and what it has the thief pay for.".to_owned(),
+            title: "Costs of fences, barriers, wake-ups and steals".to_owned(),
+            caption: "Medians with their intervals, on this machine. The designs differ in which of these the owner pays and which the thief.".to_owned(),
             command: format!("cargo run --release -- lab fences{quick}"),
         },
         &["price", "nanoseconds", "threads", "what it is"],

@@ -10,7 +10,7 @@ pub(super) const SERIES: usize = 8;
 
 /// The purpose of a colour.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Ink {
+pub(super) enum Colour {
     /// The background.
     Paper,
     /// Text and axes.
@@ -32,21 +32,21 @@ const FIRST: u8 = 0xFE;
 /// The flag of a placeholder whose shape has a note.
 const NOTED: u8 = 0x80;
 
-impl Ink {
+impl Colour {
     /// Returns the placeholder colour. A `noted` shape gets the next note of the drawing.
-    pub(super) fn stand_in(self, noted: bool) -> RGBColor {
+    pub(super) fn placeholder(self, noted: bool) -> RGBColor {
         RGBColor(FIRST, 0, self.place() | if noted { NOTED } else { 0 })
     }
 
     fn place(self) -> u8 {
         match self {
-            Ink::Paper => 0,
-            Ink::Text => 1,
-            Ink::Faint => 2,
-            Ink::Grid => 3,
-            Ink::Right => 4,
-            Ink::Wrong => 5,
-            Ink::Series(series) => 6 + (series % SERIES) as u8,
+            Colour::Paper => 0,
+            Colour::Text => 1,
+            Colour::Faint => 2,
+            Colour::Grid => 3,
+            Colour::Right => 4,
+            Colour::Wrong => 5,
+            Colour::Series(series) => 6 + (series % SERIES) as u8,
         }
     }
 }
@@ -84,10 +84,10 @@ pub(super) enum Palette {
 ///
 /// Series that are in many charts have the same colour in all of them. Others get the first free
 /// colour.
-pub(super) fn of_names<'a>(names: impl Iterator<Item = &'a str>) -> Vec<Ink> {
+pub(super) fn of_names<'a>(names: impl Iterator<Item = &'a str>) -> Vec<Colour> {
     let mut places: Vec<Option<usize>> = Vec::new();
     for name in names {
-        places.push(known(name).filter(|place| !places.contains(&Some(*place))));
+        places.push(reserved_place(name).filter(|place| !places.contains(&Some(*place))));
     }
     // Grey comes last: it looks unimportant, and is for baselines.
     let mut free = [0, 1, 2, 3, 5, 4, 7, 6].into_iter().filter(|place| !places.contains(&Some(*place)));
@@ -97,10 +97,10 @@ pub(super) fn of_names<'a>(names: impl Iterator<Item = &'a str>) -> Vec<Ink> {
     }
     let mut again = (0..SERIES).cycle();
     let mut rest = rest.into_iter().map(|place| place.or_else(|| again.next()));
-    places.iter_mut().map(|place| Ink::Series(place.or_else(|| rest.next().flatten()).unwrap_or(0))).collect()
+    places.iter_mut().map(|place| Colour::Series(place.or_else(|| rest.next().flatten()).unwrap_or(0))).collect()
 }
 
-fn known(name: &str) -> Option<usize> {
+fn reserved_place(name: &str) -> Option<usize> {
     match name {
         "filch" | "bulk" => Some(0),
         "rayon" | "crossbeam-lifo" => Some(1),
@@ -117,25 +117,25 @@ fn known(name: &str) -> Option<usize> {
 /// Replaces the placeholders by colours, and adds the notes as titles, which browsers show.
 ///
 /// Every element that plotters writes is a line, and no text has a bare quotation mark.
-pub(super) fn dress(svg: &str, palette: Palette, notes: &[String]) -> String {
+pub(super) fn apply_palette(svg: &str, palette: Palette, notes: &[String]) -> String {
     let mut notes = notes.iter();
-    let mut dressed = String::with_capacity(svg.len() + svg.len() / 4);
+    let mut output = String::with_capacity(svg.len() + svg.len() / 4);
     for line in svg.split_inclusive('\n') {
-        let (line, noted) = colour(line, palette);
+        let (line, noted) = replace_colours(line, palette);
         match line.trim_end().strip_suffix("/>").and_then(|element| Some((element, element.strip_prefix('<')?))) {
             Some((element, inner)) if noted => {
                 let name = inner.split(' ').next().unwrap_or(inner);
                 let note = escape(notes.next().map_or("", |note| note));
-                dressed.push_str(&format!("{element}><title>{note}</title></{name}>\n"));
+                output.push_str(&format!("{element}><title>{note}</title></{name}>\n"));
             }
-            _ => dressed.push_str(&line),
+            _ => output.push_str(&line),
         }
     }
-    dressed
+    output
 }
 
 /// Replaces the colours of a line, and returns whether it has a note.
-fn colour(line: &str, palette: Palette) -> (String, bool) {
+fn replace_colours(line: &str, palette: Palette) -> (String, bool) {
     let mark = format!("\"#{FIRST:02X}00");
     let mut rest = line;
     let mut coloured = String::with_capacity(line.len());
@@ -177,29 +177,29 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_name_keeps_its_colour_and_others_take_what_is_left() {
-        assert_eq!(of_names(["rayon", "filch"].into_iter()), [Ink::Series(1), Ink::Series(0)]);
-        assert_eq!(of_names(["filch", "filch, in place"].into_iter()), [Ink::Series(0), Ink::Series(4)]);
-        let inks = of_names(["thep", "filch", "ff_the", "rayon"].into_iter());
-        assert_eq!(inks, [Ink::Series(3), Ink::Series(0), Ink::Series(2), Ink::Series(1)]);
+    fn a_known_name_keeps_its_colour_and_others_get_the_free_ones() {
+        assert_eq!(of_names(["rayon", "filch"].into_iter()), [Colour::Series(1), Colour::Series(0)]);
+        assert_eq!(of_names(["filch", "filch, in place"].into_iter()), [Colour::Series(0), Colour::Series(4)]);
+        let colours = of_names(["thep", "filch", "ff_the", "rayon"].into_iter());
+        assert_eq!(colours, [Colour::Series(3), Colour::Series(0), Colour::Series(2), Colour::Series(1)]);
         // Two series of one chart that would have the same colour.
-        assert_eq!(of_names(["rayon", "crossbeam-lifo"].into_iter()), [Ink::Series(1), Ink::Series(0)]);
+        assert_eq!(of_names(["rayon", "crossbeam-lifo"].into_iter()), [Colour::Series(1), Colour::Series(0)]);
         let many: Vec<String> = (0..15).map(|n| n.to_string()).collect();
-        let inks = of_names(many.iter().map(String::as_str));
-        for first in &inks[..SERIES] {
-            assert_eq!(inks[..SERIES].iter().filter(|ink| *ink == first).count(), 1);
+        let colours = of_names(many.iter().map(String::as_str));
+        for first in &colours[..SERIES] {
+            assert_eq!(colours[..SERIES].iter().filter(|colour| *colour == first).count(), 1);
         }
     }
 
     #[test]
-    fn stand_ins_become_colours_and_notes_titles() {
+    fn placeholders_become_colours_and_notes_become_titles() {
         let svg = "<rect fill=\"#FE0086\" stroke=\"none\"/>\n<text fill=\"#FE0001\">\n#FE0001\n</text>\n";
         let notes = ["a < b".to_owned()];
         assert_eq!(
-            dress(svg, Palette::Page, &notes),
+            apply_palette(svg, Palette::Page, &notes),
             "<rect fill=\"var(--series-1)\" stroke=\"none\"><title>a &lt; b</title></rect>\n\
              <text fill=\"currentColor\">\n#FE0001\n</text>\n"
         );
-        assert!(dress(svg, Palette::Fixed, &notes).contains("fill=\"#0b66b0\""));
+        assert!(apply_palette(svg, Palette::Fixed, &notes).contains("fill=\"#0b66b0\""));
     }
 }

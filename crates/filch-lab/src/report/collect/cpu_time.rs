@@ -4,7 +4,7 @@ use std::fs;
 
 /// Processor time since the machine was started, as far as the system reports it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Processors {
+pub(super) struct CpuTime {
     /// Ticks that the hypervisor gave to other machines.
     stolen: u64,
     /// Ticks that any process of this machine used.
@@ -15,14 +15,14 @@ pub(super) struct Processors {
     total: u64,
 }
 
-impl Processors {
+impl CpuTime {
     /// Reads the current values.
-    pub(super) fn now() -> Option<Processors> {
+    pub(super) fn now() -> Option<CpuTime> {
         let own = fs::read_to_string("/proc/self/stat").ok()?;
-        Processors::parse(&fs::read_to_string("/proc/stat").ok()?, &own)
+        CpuTime::parse(&fs::read_to_string("/proc/stat").ok()?, &own)
     }
 
-    fn parse(stat: &str, own: &str) -> Option<Processors> {
+    fn parse(stat: &str, own: &str) -> Option<CpuTime> {
         let line = stat.lines().find_map(|line| line.strip_prefix("cpu "))?;
         let ticks: Vec<u64> = line.split_whitespace().map_while(|word| word.parse().ok()).collect();
         // user nice system idle iowait irq softirq steal. The guest values that follow are part of
@@ -32,7 +32,7 @@ impl Processors {
         // system times of the process and of its children.
         let own: Vec<&str> = own.rsplit_once(')')?.1.split_whitespace().collect();
         let own: Option<Vec<u64>> = own.get(11..15)?.iter().map(|word| word.parse().ok()).collect();
-        Some(Processors {
+        Some(CpuTime {
             stolen,
             busy: user + nice + system + irq + soft_irq,
             own: own?.iter().sum(),
@@ -41,7 +41,7 @@ impl Processors {
     }
 
     /// Returns the share of time until `later` that other processes of this machine used.
-    pub(super) fn others_until(self, later: Processors) -> Option<f64> {
+    pub(super) fn used_by_others_until(self, later: CpuTime) -> Option<f64> {
         let total = later.total.checked_sub(self.total).filter(|&total| total > 0)?;
         let (busy, own) = (later.busy.checked_sub(self.busy)?, later.own.checked_sub(self.own)?);
         // The two values are rounded differently.
@@ -49,7 +49,7 @@ impl Processors {
     }
 
     /// Returns the share of the time from `self` to `later` that went to other machines.
-    pub(super) fn stolen_until(self, later: Processors) -> Option<f64> {
+    pub(super) fn stolen_until(self, later: CpuTime) -> Option<f64> {
         let total = later.total.checked_sub(self.total).filter(|&total| total > 0)?;
         Some(later.stolen.saturating_sub(self.stolen) as f64 / total as f64)
     }
@@ -65,24 +65,24 @@ mod tests {
     }
 
     #[test]
-    fn the_eighth_figure_is_what_was_stolen() {
-        let before = Processors::parse("cpu  10 0 10 70 0 0 5 5 3 0\ncpu0 1 2 3\n", &own([1, 1, 0, 0])).unwrap();
-        let after = Processors::parse("cpu  20 0 20 135 0 0 5 20 9 0\n", &own([4, 2, 3, 1])).unwrap();
+    fn the_eighth_number_is_the_stolen_time() {
+        let before = CpuTime::parse("cpu  10 0 10 70 0 0 5 5 3 0\ncpu0 1 2 3\n", &own([1, 1, 0, 0])).unwrap();
+        let after = CpuTime::parse("cpu  20 0 20 135 0 0 5 20 9 0\n", &own([4, 2, 3, 1])).unwrap();
         assert_eq!(before.stolen_until(after), Some(0.15));
         assert_eq!(before.stolen_until(before), None);
         assert_eq!(after.stolen_until(before), None);
         for text in ["", "cpu", "cpu  1 2 3", "cpu0 1 2 3 4 5 6 7 8"] {
-            assert_eq!(Processors::parse(text, &own([0; 4])), None, "{text}");
+            assert_eq!(CpuTime::parse(text, &own([0; 4])), None, "{text}");
         }
     }
 
     #[test]
-    fn what_neither_this_process_nor_its_children_used_went_to_others() {
-        let before = Processors::parse("cpu  10 0 10 70 0 0 5 5 3 0\n", &own([1, 1, 0, 0])).unwrap();
-        let after = Processors::parse("cpu  20 0 20 135 0 0 5 20 9 0\n", &own([4, 2, 3, 1])).unwrap();
+    fn time_of_neither_this_process_nor_its_children_is_of_others() {
+        let before = CpuTime::parse("cpu  10 0 10 70 0 0 5 5 3 0\n", &own([1, 1, 0, 0])).unwrap();
+        let after = CpuTime::parse("cpu  20 0 20 135 0 0 5 20 9 0\n", &own([4, 2, 3, 1])).unwrap();
         // Of 20 used ticks, 8 are this process's.
-        assert_eq!(before.others_until(after), Some(0.12));
-        assert_eq!(after.others_until(before), None);
-        assert_eq!(Processors::parse("cpu  1 2 3 4 5 6 7 8", "7 (a) S 1 2"), None);
+        assert_eq!(before.used_by_others_until(after), Some(0.12));
+        assert_eq!(after.used_by_others_until(before), None);
+        assert_eq!(CpuTime::parse("cpu  1 2 3 4 5 6 7 8", "7 (a) S 1 2"), None);
     }
 }

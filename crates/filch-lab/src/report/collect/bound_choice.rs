@@ -1,4 +1,4 @@
-//! How far this run's store buffer and litmus test can be trusted.
+//! The bound of the fence-free queues, from this run's store buffer and litmus test.
 //!
 //! The Cilk programs run with queues that depend on it.
 
@@ -12,7 +12,7 @@ pub(in crate::report) const ENOUGH_RUNS: u64 = 10_000;
 
 /// The bound for the fence-free queues.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Trust {
+pub(super) enum BoundChoice {
     /// The bound above every published store buffer.
     ///
     /// No result contradicts it, and none is strong enough for a lower bound.
@@ -26,32 +26,32 @@ pub(super) enum Trust {
     Raised(usize),
     /// No bound: a violation was seen that the store buffer does not explain.
     ///
-    /// It is the least that can happen, and nothing says what the most is.
-    Nothing,
+    /// The violation gives a lower limit of the bound, but no upper limit.
+    Unknown,
 }
 
-/// Returns what the queues may trust, after the store buffer and the litmus test.
+/// Chooses the bound of the queues, from the store buffer and the litmus test.
 ///
 /// A bound is lowered only if all evidence supports it, including that the measured entries
 /// `are_all`. Any evidence against it raises it, or leaves no bound.
-pub(super) fn trust(knee: Option<Knee>, sweep: Option<&Sweep>, are_all: impl Fn(usize) -> bool) -> Trust {
+pub(super) fn choose(knee: Option<Knee>, sweep: Option<&Sweep>, are_all: impl Fn(usize) -> bool) -> BoundChoice {
     let published = Bound::GENEROUS.get();
     let found = knee.map(|knee| knee.entries + 1);
     match sweep.map(|sweep| sweep.verdict) {
-        Some(Verdict::Refuted) => return Trust::Nothing,
-        Some(Verdict::Raised(seen)) if seen > found.unwrap_or(published) => return Trust::Nothing,
+        Some(Verdict::Refuted) => return BoundChoice::Unknown,
+        Some(Verdict::Raised(seen)) if seen > found.unwrap_or(published) => return BoundChoice::Unknown,
         _ => {}
     }
     if let Some(found) = found.filter(|found| *found > published) {
-        return Trust::Raised(found);
+        return BoundChoice::Raised(found);
     }
     let is_sure = knee.is_some_and(|knee| knee.confidence >= SURE && are_all(knee.entries));
     match sweep {
         // Only a full report has enough runs.
         Some(sweep) if is_sure && is_measured(knee, sweep) && sweep.is_to_be_trusted() => {
-            Trust::Measured(sweep.supposed)
+            BoundChoice::Measured(sweep.supposed)
         }
-        _ => Trust::Published,
+        _ => BoundChoice::Published,
     }
 }
 
@@ -63,7 +63,7 @@ pub(in crate::report) fn is_measured(knee: Option<Knee>, sweep: &Sweep) -> bool 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::lab::litmus::weight::RUNS_TO_TRUST;
+    use crate::lab::litmus::evidence::RUNS_TO_TRUST;
     use crate::lab::litmus::{Placement, Point};
 
     const KNEE: Knee = Knee { entries: 72, confidence: 0.95 };
@@ -72,9 +72,9 @@ mod tests {
         Point { stores: 1, delta, placement: Placement::DifferentCores, runs: RUNS_TO_TRUST, incorrect }
     }
 
-    /// Calls `trust` for a CPU whose entries were all measured.
-    fn trust(knee: Option<Knee>, sweep: Option<&Sweep>) -> Trust {
-        super::trust(knee, sweep, |_| true)
+    /// Calls `choose` for a CPU whose entries were all measured.
+    fn choose(knee: Option<Knee>, sweep: Option<&Sweep>) -> BoundChoice {
+        super::choose(knee, sweep, |_| true)
     }
 
     fn sweep(points: Vec<Point>, verdict: Verdict) -> Sweep {
@@ -82,32 +82,32 @@ mod tests {
     }
 
     #[test]
-    fn a_bound_is_lowered_only_where_everything_speaks_for_it() {
+    fn a_bound_is_lowered_only_if_all_evidence_supports_it() {
         let clean = sweep(vec![point(36, 3), point(37, 0)], Verdict::Stands);
-        assert_eq!(trust(Some(KNEE), Some(&clean)), Trust::Measured(73));
-        assert_eq!(trust(None, Some(&clean)), Trust::Published);
-        assert_eq!(trust(Some(KNEE), None), Trust::Published);
-        assert_eq!(trust(Some(Knee { confidence: 0.85, ..KNEE }), Some(&clean)), Trust::Published);
-        assert_eq!(trust(Some(Knee { entries: 71, ..KNEE }), Some(&clean)), Trust::Published);
-        assert_eq!(super::trust(Some(KNEE), Some(&clean), |_| false), Trust::Published);
+        assert_eq!(choose(Some(KNEE), Some(&clean)), BoundChoice::Measured(73));
+        assert_eq!(choose(None, Some(&clean)), BoundChoice::Published);
+        assert_eq!(choose(Some(KNEE), None), BoundChoice::Published);
+        assert_eq!(choose(Some(Knee { confidence: 0.85, ..KNEE }), Some(&clean)), BoundChoice::Published);
+        assert_eq!(choose(Some(Knee { entries: 71, ..KNEE }), Some(&clean)), BoundChoice::Published);
+        assert_eq!(super::choose(Some(KNEE), Some(&clean), |_| false), BoundChoice::Published);
         let blind = sweep(vec![point(36, 0), point(37, 0)], Verdict::Stands);
-        assert_eq!(trust(Some(KNEE), Some(&blind)), Trust::Published);
+        assert_eq!(choose(Some(KNEE), Some(&blind)), BoundChoice::Published);
         let blind = sweep(vec![point(20, 3), point(37, 0)], Verdict::Stands);
-        assert_eq!(trust(Some(KNEE), Some(&blind)), Trust::Published);
+        assert_eq!(choose(Some(KNEE), Some(&blind)), BoundChoice::Published);
         let few = sweep(vec![point(36, 3), Point { runs: RUNS_TO_TRUST - 1, ..point(37, 0) }], Verdict::Stands);
-        assert_eq!(trust(Some(KNEE), Some(&few)), Trust::Published);
+        assert_eq!(choose(Some(KNEE), Some(&few)), BoundChoice::Published);
     }
 
     #[test]
-    fn whatever_speaks_against_a_bound_raises_it_or_leaves_none() {
+    fn evidence_against_a_bound_raises_it_or_leaves_none() {
         let raised = |least| sweep(vec![point(36, 3), point(37, 1)], Verdict::Raised(least));
         // Only a guess was refuted.
-        assert_eq!(trust(None, Some(&raised(75))), Trust::Published);
-        assert_eq!(trust(None, Some(&raised(140))), Trust::Nothing);
-        assert_eq!(trust(Some(KNEE), Some(&raised(73))), Trust::Published);
-        assert_eq!(trust(Some(KNEE), Some(&raised(75))), Trust::Nothing);
-        assert_eq!(trust(Some(KNEE), Some(&raised(140))), Trust::Nothing);
-        assert_eq!(trust(Some(Knee { entries: 150, confidence: 0.8 }), None), Trust::Raised(151));
-        assert_eq!(trust(Some(KNEE), Some(&sweep(Vec::new(), Verdict::Refuted))), Trust::Nothing);
+        assert_eq!(choose(None, Some(&raised(75))), BoundChoice::Published);
+        assert_eq!(choose(None, Some(&raised(140))), BoundChoice::Unknown);
+        assert_eq!(choose(Some(KNEE), Some(&raised(73))), BoundChoice::Published);
+        assert_eq!(choose(Some(KNEE), Some(&raised(75))), BoundChoice::Unknown);
+        assert_eq!(choose(Some(KNEE), Some(&raised(140))), BoundChoice::Unknown);
+        assert_eq!(choose(Some(Knee { entries: 150, confidence: 0.8 }), None), BoundChoice::Raised(151));
+        assert_eq!(choose(Some(KNEE), Some(&sweep(Vec::new(), Verdict::Refuted))), BoundChoice::Unknown);
     }
 }
