@@ -11,105 +11,114 @@ use std::panic::{self, AssertUnwindSafe};
 
 use serde::de::DeserializeOwned;
 
-use super::ranks::{Garbled, Kind, Message, Pause, Ranks};
-use super::traffic::Traffic;
+use super::exchange::Exchange;
+use super::ranks::{Backoff, Kind, Message, MessageError, Ranks};
 use super::RankCounts;
 
 /// How many messages are received before this rank's own are sent.
 const MESSAGES: usize = 256;
 
 /// How tasks find their ranks, and how the end is detected.
-pub(super) trait Way<T> {
+pub(super) trait Routing<T> {
     /// Handles a message.
-    fn take(&mut self, message: &Message, post: &mut Post<'_, '_>, traffic: &Traffic<T>) -> Result<(), Garbled>;
+    fn handle(
+        &mut self,
+        message: &Message,
+        sender: &mut MessageSender<'_, '_>,
+        exchange: &Exchange<T>,
+    ) -> Result<(), MessageError>;
 
     /// Sends what is due. Returns whether there was anything.
-    fn go_on(&mut self, post: &mut Post<'_, '_>, traffic: &Traffic<T>) -> Result<bool, Garbled>;
+    fn advance(&mut self, sender: &mut MessageSender<'_, '_>, exchange: &Exchange<T>) -> Result<bool, MessageError>;
 
     /// Returns whether the exploration is over on all ranks.
     fn is_over(&self) -> bool;
 }
 
 /// Sends messages and counts them.
-pub(super) struct Post<'r, 'n> {
+pub(super) struct MessageSender<'r, 'n> {
     pub(super) ranks: &'r mut Ranks<'n>,
     /// The counts of messages; the other fields stay 0.
     pub(super) counts: RankCounts,
 }
 
-impl Post<'_, '_> {
-    pub(super) fn send(&mut self, rank: usize, kind: Kind, rest: &[u8]) {
+impl MessageSender<'_, '_> {
+    pub(super) fn send(&mut self, rank: usize, kind: Kind, body: &[u8]) {
         self.counts.messages += 1;
-        self.counts.bytes += self.ranks.send(rank, kind, rest) as u64;
+        self.counts.bytes += self.ranks.send(rank, kind, body) as u64;
     }
 }
 
 /// Why the communicating thread cannot go on.
 pub(super) enum Failure {
-    Garbled(Garbled),
+    Message(MessageError),
     /// A panic, for example while a task was encoded.
     Panic(Box<dyn Any + Send>),
 }
 
 /// Runs `part` and catches its panic. The panic is kept until all ranks have stopped: they would
 /// wait for this one forever.
-fn attempt<V>(part: impl FnOnce() -> Result<V, Garbled>) -> Result<V, Failure> {
+fn catch_panic<V>(part: impl FnOnce() -> Result<V, MessageError>) -> Result<V, Failure> {
     match panic::catch_unwind(AssertUnwindSafe(part)) {
-        Ok(done) => done.map_err(Failure::Garbled),
+        Ok(done) => done.map_err(Failure::Message),
         Err(panic) => Err(Failure::Panic(panic)),
     }
 }
 
-/// Carries messages until the exploration is over or stopped on all ranks. Returns the first
+/// Exchanges messages until the exploration is over or stopped on all ranks. Returns the first
 /// failure.
-pub(super) fn carry<T>(post: &mut Post<'_, '_>, traffic: &Traffic<T>, way: &mut dyn Way<T>) -> Result<(), Failure> {
-    let mut pause = Pause::default();
+pub(super) fn run<T>(
+    sender: &mut MessageSender<'_, '_>,
+    exchange: &Exchange<T>,
+    routing: &mut dyn Routing<T>,
+) -> Result<(), Failure> {
+    let mut backoff = Backoff::default();
     let mut result = Ok(());
     let mut fail = |failure: Failure| {
-        traffic.stop();
+        exchange.stop();
         if result.is_ok() {
             result = Err(failure);
         }
     };
-    let others = post.ranks.ranks() - 1;
-    let (mut told, mut stopped) = (false, 0);
+    let others = sender.ranks.ranks() - 1;
+    let (mut stop_sent, mut stopped) = (false, 0);
     loop {
         let mut moved = false;
         for _ in 0..MESSAGES {
-            match post.ranks.receive() {
+            match sender.ranks.receive() {
                 Ok(None) => break,
                 Ok(Some(message)) if message.kind == Kind::Stop => {
                     stopped += 1;
-                    traffic.stop();
+                    exchange.stop();
                 }
                 Ok(Some(message)) => {
-                    attempt(|| way.take(&message, post, traffic)).unwrap_or_else(&mut fail);
+                    catch_panic(|| routing.handle(&message, sender, exchange)).unwrap_or_else(&mut fail);
                 }
-                Err(garbled) => fail(Failure::Garbled(garbled)),
+                Err(error) => fail(Failure::Message(error)),
             }
             moved = true;
         }
-        if way.is_over() {
+        if routing.is_over() {
             return result;
         }
-        if !traffic.is_stopped() {
-            match attempt(|| way.go_on(post, traffic)) {
+        if !exchange.is_stopped() {
+            match catch_panic(|| routing.advance(sender, exchange)) {
                 Ok(went_on) => moved |= went_on,
                 Err(failure) => fail(failure),
             }
-        } else if !told && !traffic.is_exploring() {
-            told = true;
-            let here = post.ranks.rank();
-            (0..=others).filter(|&rank| rank != here).for_each(|rank| post.send(rank, Kind::Stop, &[]));
+        } else if !stop_sent && !exchange.is_exploring() {
+            stop_sent = true;
+            let here = sender.ranks.rank();
+            (0..=others).filter(|&rank| rank != here).for_each(|rank| sender.send(rank, Kind::Stop, &[]));
         }
-        if told && stopped == others {
+        if stop_sent && stopped == others {
             return result;
         }
         match moved {
-            true => pause.reset(),
+            true => backoff.reset(),
             false => {
-                let most = if traffic.is_idle() { Pause::WHILE_IDLE } else { Pause::WHILE_BUSY };
-                pause.wait(most, |time| traffic.await_news(time));
+                let longest = if exchange.is_idle() { Backoff::WHILE_IDLE } else { Backoff::WHILE_BUSY };
+                backoff.wait(longest, |time| exchange.wait_for_event(time));
             }
         }
     }
@@ -128,8 +137,8 @@ pub(super) fn decode<T: DeserializeOwned>(tasks: u64, mut bytes: &[u8]) -> Optio
 
 #[cfg(test)]
 mod tests {
+    use super::super::exchange::Batch;
     use super::super::ranks::Ranks;
-    use super::super::traffic::Parcel;
     use super::*;
     use crate::network::Network;
 
@@ -149,7 +158,7 @@ mod tests {
 
         fn receive(&mut self) -> Option<(usize, Vec<u8>)> {
             self.0 = self.0.checked_sub(1)?;
-            // It belongs to the first act, and its kind is `Protocol`.
+            // It belongs to the first operation, and its kind is `Protocol`.
             Some((0, vec![1, 2]))
         }
 
@@ -158,20 +167,20 @@ mod tests {
         }
     }
 
-    /// Is over after the first `go_on`.
+    /// Is over after the first `advance`.
     #[derive(Default)]
     struct Once {
         taken: usize,
         over: bool,
     }
 
-    impl Way<()> for Once {
-        fn take(&mut self, _: &Message, _: &mut Post<'_, '_>, _: &Traffic<()>) -> Result<(), Garbled> {
+    impl Routing<()> for Once {
+        fn handle(&mut self, _: &Message, _: &mut MessageSender<'_, '_>, _: &Exchange<()>) -> Result<(), MessageError> {
             self.taken += 1;
             Ok(())
         }
 
-        fn go_on(&mut self, _: &mut Post<'_, '_>, _: &Traffic<()>) -> Result<bool, Garbled> {
+        fn advance(&mut self, _: &mut MessageSender<'_, '_>, _: &Exchange<()>) -> Result<bool, MessageError> {
             self.over = true;
             Ok(true)
         }
@@ -182,25 +191,25 @@ mod tests {
     }
 
     #[test]
-    fn a_rank_that_is_flooded_goes_on_nevertheless() {
+    fn a_flooded_rank_still_advances() {
         let mut network = Flooded(100 * MESSAGES);
         let mut ranks = Ranks::new(&mut network);
-        ranks.begin();
-        let mut post = Post { ranks: &mut ranks, counts: RankCounts::default() };
-        let mut way = Once::default();
-        assert!(carry(&mut post, &Traffic::new(Vec::new()), &mut way).is_ok());
-        // One batch before `go_on`, and one until the end is noticed.
-        assert_eq!(way.taken, 2 * MESSAGES);
+        ranks.begin_operation();
+        let mut sender = MessageSender { ranks: &mut ranks, counts: RankCounts::default() };
+        let mut routing = Once::default();
+        assert!(run(&mut sender, &Exchange::new(Vec::new()), &mut routing).is_ok());
+        // One batch before `advance`, and one until the end is noticed.
+        assert_eq!(routing.taken, 2 * MESSAGES);
     }
 
     #[test]
-    fn what_was_sent_arrives_and_anything_else_is_garbled() {
-        let mut parcel = Parcel::default();
-        (0..300u32).for_each(|task| parcel.add(&(task, "task".to_owned())));
-        let back: Vec<(u32, String)> = decode(parcel.tasks, &parcel.bytes).unwrap();
+    fn sent_tasks_are_decoded_and_other_bytes_are_refused() {
+        let mut batch = Batch::default();
+        (0..300u32).for_each(|task| batch.add(&(task, "task".to_owned())));
+        let back: Vec<(u32, String)> = decode(batch.tasks, &batch.bytes).unwrap();
         assert_eq!(back.len(), 300);
         assert_eq!(back[299].0, 299);
-        for (tasks, bytes) in [(301, &parcel.bytes[..]), (299, &parcel.bytes), (300, &parcel.bytes[1..])] {
+        for (tasks, bytes) in [(301, &batch.bytes[..]), (299, &batch.bytes), (300, &batch.bytes[1..])] {
             assert_eq!(decode::<(u32, String)>(tasks, bytes), None);
         }
         assert_eq!(decode::<()>(5, &[]).unwrap().len(), 5, "tasks without bytes are tasks");
