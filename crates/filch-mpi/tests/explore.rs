@@ -98,7 +98,7 @@ fn explorations_follow_each_other_without_mixing() {
 }
 
 #[test]
-fn one_rank_stops_all_ranks_with_homes() {
+fn one_rank_stops_all_ranks_if_tasks_have_homes() {
     let explored = on_ranks(3, 3, |network| {
         let mut all = Ranks::new(network);
         let (rank, count) = (all.rank(), all.ranks());
@@ -282,7 +282,7 @@ fn an_idle_rank_is_given_tasks() {
 }
 
 #[test]
-fn one_rank_stops_all_ranks_without_homes() {
+fn one_rank_stops_all_ranks_if_tasks_have_no_homes() {
     let explored = on_ranks(3, 8, |network| {
         let mut all = Ranks::new(network);
         let rank = all.rank();

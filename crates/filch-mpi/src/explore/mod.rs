@@ -203,16 +203,16 @@ fn explore_and_communicate<T: Send>(
     work: impl FnOnce() -> LocalResult + Send,
 ) -> Result<Explored, MessageError> {
     let mut sender = MessageSender { ranks, counts: RankCounts::default() };
-    let (local, carried) = thread::scope(|scope| {
+    let (local, communicated) = thread::scope(|scope| {
         let local = scope.spawn(|| local::stop_on_panic(exchange, work));
-        let carried = {
+        let communicated = {
             let _stop_on_drop = StopOnDrop(exchange);
             communicate::run(&mut sender, exchange, routing)
         };
-        (local.join().unwrap_or_else(|panic| panic::resume_unwind(panic)), carried)
+        (local.join().unwrap_or_else(|panic| panic::resume_unwind(panic)), communicated)
     });
     let MessageSender { ranks, counts } = sender;
-    finish(ranks, local, counts, carried)
+    finish(ranks, local, counts, communicated)
 }
 
 /// Exchanges the counts and endings of all ranks.
@@ -220,16 +220,16 @@ fn finish(
     ranks: &mut Ranks<'_>,
     local: LocalResult,
     messages: RankCounts,
-    carried: Result<(), Failure>,
+    communicated: Result<(), Failure>,
 ) -> Result<Explored, MessageError> {
     let LocalResult { counts: RankCounts { tasks, redundant, steals, rounds, idle, .. }, ending, panic } = local;
     let counts = RankCounts { tasks, redundant, steals, rounds, idle, ..messages };
-    let ended = explored::to_byte(if carried.is_err() { filch::explore::Ending::Stopped } else { ending });
+    let ended = explored::to_byte(if communicated.is_err() { filch::explore::Ending::Stopped } else { ending });
     let all = ranks.gather(&(counts, ended));
     if let Some(panic) = panic {
         panic::resume_unwind(panic);
     }
-    match carried {
+    match communicated {
         Ok(()) => {}
         Err(Failure::Message(error)) => return Err(error),
         Err(Failure::Panic(panic)) => panic::resume_unwind(panic),

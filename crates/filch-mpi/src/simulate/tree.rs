@@ -43,7 +43,7 @@ impl Size {
     }
 
     /// Adds two sizes.
-    pub(super) fn and(self, other: Size) -> Size {
+    pub(super) fn plus(self, other: Size) -> Size {
         Size { nodes: self.nodes + other.nodes, work: self.work + other.work, sum: self.sum.wrapping_add(other.sum) }
     }
 

@@ -204,7 +204,7 @@ impl<'a> World<'a> {
     }
 
     fn done(&self) -> Size {
-        self.ranks.iter().map(|rank| rank.workers().done()).fold(Size::default(), Size::and)
+        self.ranks.iter().map(|rank| rank.workers().done()).fold(Size::default(), Size::plus)
     }
 
     fn outcome(&mut self, now: Time) -> Result<Outcome, Failure> {

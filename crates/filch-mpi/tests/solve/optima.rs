@@ -50,28 +50,28 @@ where
 }
 
 #[test]
-fn knapsacks_of_all_kinds() {
+fn any_number_of_ranks_solves_knapsacks() {
     for (seed, kind) in [Kind::Uncorrelated, Kind::Weakly, Kind::Strongly, Kind::SubsetSum].into_iter().enumerate() {
         check_any_number_of_ranks(&knapsack::random(20, 60, kind, seed as u64), 3, "knapsack");
     }
 }
 
 #[test]
-fn independent_sets_and_cliques() {
+fn any_number_of_ranks_solves_independent_sets_and_cliques() {
     check_any_number_of_ranks(&graph(), 3, "independent set");
     let graph = independent_set::random(24, 500, 1, 5);
     check_any_number_of_ranks(&Clique::<Words<1>>::new(graph), 2, "clique");
 }
 
 #[test]
-fn tours_rulers_and_flows() {
+fn any_number_of_ranks_solves_tours_rulers_and_flows() {
     check_any_number_of_ranks(&tsptw::random(8, 50, 60, 1), 2, "tour");
     check_any_number_of_ranks(&Golomb::new(6).unwrap(), 3, "ruler");
     check_any_number_of_ranks(&unsplittable_flow::random(4, 3, 700, 3, 1), 3, "flow");
 }
 
 #[test]
-fn trivial_instances() {
+fn any_number_of_ranks_solves_trivial_instances() {
     check_any_number_of_ranks(&Golomb::new(1).unwrap(), 10, "one mark");
     check_any_number_of_ranks(&knapsack::paper(), 100, "the knapsack of the paper");
     // No tour can meet these time windows.
