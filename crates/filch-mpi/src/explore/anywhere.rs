@@ -42,7 +42,7 @@ const IDENTITY: u64 = 0;
 
 /// How often a rank that has tasks reports its load even without a change. A rank that refused an
 /// order is not asked again before its next report.
-const HEARTBEAT: Duration = Duration::from_secs(1);
+const HEARTBEAT_INTERVAL: Duration = Duration::from_secs(1);
 
 impl<'s> Anywhere<'s> {
     pub(super) fn new(rank: usize, ranks: usize, threads: usize, source: &'s dyn TaskSource) -> Self {
@@ -72,8 +72,8 @@ impl<'s> Anywhere<'s> {
 
     /// Reports how much is open, if a report is due.
     fn report_load(&mut self, now: Instant) {
-        let heartbeat = now.duration_since(self.last_heartbeat) >= HEARTBEAT;
-        if heartbeat || now.duration_since(self.last_report) >= self.policy.pace(self.ranks) {
+        let heartbeat = now.duration_since(self.last_heartbeat) >= HEARTBEAT_INTERVAL;
+        if heartbeat || now.duration_since(self.last_report) >= self.policy.report_interval(self.ranks) {
             self.last_report = now;
             if heartbeat {
                 self.last_heartbeat = now;
@@ -217,14 +217,14 @@ mod tests {
         on_rank_1(|routing, sender, exchange| {
             let report = Effect::Report(ToCoordinator::Status(routing.status(false)));
             let start = routing.last_report;
-            let soon = start + routing.policy.pace(2);
+            let soon = start + routing.policy.report_interval(2);
             routing.report_load(soon);
             assert_eq!(routing.effects.pop(), Some(report.clone()));
             routing.member.handle(ToMember::Give { order: 1, to: 0, share: Share::HALF }, &mut routing.effects);
             routing.perform(sender, exchange).unwrap();
-            routing.report_load(soon + routing.policy.pace(2));
+            routing.report_load(soon + routing.policy.report_interval(2));
             assert_eq!(routing.effects, [], "the load has not changed");
-            routing.report_load(start + HEARTBEAT);
+            routing.report_load(start + HEARTBEAT_INTERVAL);
             assert_eq!(routing.effects, [report]);
         });
     }

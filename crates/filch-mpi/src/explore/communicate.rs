@@ -16,7 +16,7 @@ use super::ranks::{Backoff, Kind, Message, MessageError, Ranks};
 use super::RankCounts;
 
 /// How many messages are received before this rank's own are sent.
-const MESSAGES: usize = 256;
+const MESSAGES_PER_TURN: usize = 256;
 
 /// How tasks find their ranks, and how the end is detected.
 pub(super) trait Routing<T> {
@@ -56,10 +56,10 @@ pub(super) enum Failure {
     Panic(Box<dyn Any + Send>),
 }
 
-/// Runs `part` and catches its panic. The panic is kept until all ranks have stopped: they would
+/// Runs `work` and catches its panic. The panic is kept until all ranks have stopped: they would
 /// wait for this one forever.
-fn catch_panic<V>(part: impl FnOnce() -> Result<V, MessageError>) -> Result<V, Failure> {
-    match panic::catch_unwind(AssertUnwindSafe(part)) {
+fn catch_panic<V>(work: impl FnOnce() -> Result<V, MessageError>) -> Result<V, Failure> {
+    match panic::catch_unwind(AssertUnwindSafe(work)) {
         Ok(done) => done.map_err(Failure::Message),
         Err(panic) => Err(Failure::Panic(panic)),
     }
@@ -83,8 +83,8 @@ pub(super) fn run<T>(
     let others = sender.ranks.ranks() - 1;
     let (mut stop_sent, mut stopped) = (false, 0);
     loop {
-        let mut moved = false;
-        for _ in 0..MESSAGES {
+        let mut progressed = false;
+        for _ in 0..MESSAGES_PER_TURN {
             match sender.ranks.receive() {
                 Ok(None) => break,
                 Ok(Some(message)) if message.kind == Kind::Stop => {
@@ -96,14 +96,14 @@ pub(super) fn run<T>(
                 }
                 Err(error) => fail(Failure::Message(error)),
             }
-            moved = true;
+            progressed = true;
         }
         if routing.is_over() {
             return result;
         }
         if !exchange.is_stopped() {
             match catch_panic(|| routing.advance(sender, exchange)) {
-                Ok(went_on) => moved |= went_on,
+                Ok(advanced) => progressed |= advanced,
                 Err(failure) => fail(failure),
             }
         } else if !stop_sent && !exchange.is_exploring() {
@@ -114,7 +114,7 @@ pub(super) fn run<T>(
         if stop_sent && stopped == others {
             return result;
         }
-        match moved {
+        match progressed {
             true => backoff.reset(),
             false => {
                 let longest = if exchange.is_idle() { Backoff::WHILE_IDLE } else { Backoff::WHILE_BUSY };
@@ -192,14 +192,14 @@ mod tests {
 
     #[test]
     fn a_flooded_rank_still_advances() {
-        let mut network = Flooded(100 * MESSAGES);
+        let mut network = Flooded(100 * MESSAGES_PER_TURN);
         let mut ranks = Ranks::new(&mut network);
         ranks.begin_operation();
         let mut sender = MessageSender { ranks: &mut ranks, counts: RankCounts::default() };
         let mut routing = Once::default();
         assert!(run(&mut sender, &Exchange::new(Vec::new()), &mut routing).is_ok());
         // One batch before `advance`, and one until the end is noticed.
-        assert_eq!(routing.taken, 2 * MESSAGES);
+        assert_eq!(routing.taken, 2 * MESSAGES_PER_TURN);
     }
 
     #[test]

@@ -87,7 +87,7 @@ impl<T: DeserializeOwned> Routing<T> for ByHome {
             self.last_flush = Instant::now();
         }
         let batches = exchange.take_outgoing(all);
-        let moved = !batches.is_empty();
+        let progressed = !batches.is_empty();
         for (rank, batch) in batches {
             self.termination.count_sent();
             sender.counts.sent += batch.tasks;
@@ -97,7 +97,7 @@ impl<T: DeserializeOwned> Routing<T> for ByHome {
             self.idle_reported = true;
             send_signals(sender, self.termination.become_idle());
         }
-        Ok(moved)
+        Ok(progressed)
     }
 
     fn is_over(&self) -> bool {

@@ -66,7 +66,7 @@ impl Policy {
     /// Returns the shortest time between two statuses of a rank.
     ///
     /// It grows with the number of ranks, so that one coordinator can handle the messages.
-    pub fn pace(self, ranks: usize) -> Duration {
+    pub fn report_interval(self, ranks: usize) -> Duration {
         Duration::from_micros((ranks as u64).saturating_mul(5).max(1000))
     }
 }

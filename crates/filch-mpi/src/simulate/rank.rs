@@ -149,7 +149,9 @@ impl Rank {
             self.perform(now, &mut effects, nodes, tree, out);
         }
         let heartbeat = now.saturating_sub(self.last_heartbeat) >= settings.heartbeat.as_nanos() as u64;
-        if heartbeat || now - self.last_status_check >= settings.policy.pace(settings.ranks).as_nanos() as u64 {
+        if heartbeat
+            || now - self.last_status_check >= settings.policy.report_interval(settings.ranks).as_nanos() as u64
+        {
             self.last_status_check = now;
             if heartbeat {
                 self.last_heartbeat = now;

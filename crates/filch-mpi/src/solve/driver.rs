@@ -24,13 +24,13 @@ pub(crate) const SHORTEST_WAIT: Duration = Duration::from_micros(50);
 pub(crate) const LONGEST_WAIT: Duration = Duration::from_millis(1);
 
 /// How often a rank sends a heartbeat.
-const HEARTBEAT: Duration = Duration::from_secs(1);
+const HEARTBEAT_INTERVAL: Duration = Duration::from_secs(1);
 
 /// How many messages are handled before the events of the search.
-const MESSAGES: usize = 256;
+const MESSAGES_PER_TURN: usize = 256;
 
 /// How long to wait until the last messages of a failed run have left.
-const FLUSH: Duration = Duration::from_secs(5);
+const FLUSH_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// The search of this rank.
 #[derive(Clone, Copy)]
@@ -158,7 +158,7 @@ impl Driver<'_, '_, '_> {
 
     fn finish(self) -> Result<Option<Solved>, Failure> {
         let since = Instant::now();
-        while !self.network.is_flushed() && (self.failure().is_none() || since.elapsed() < FLUSH) {
+        while !self.network.is_flushed() && (self.failure().is_none() || since.elapsed() < FLUSH_TIMEOUT) {
             std::thread::sleep(LONGEST_WAIT);
         }
         match (self.failure(), self.rank_zero) {
@@ -175,7 +175,7 @@ impl Driver<'_, '_, '_> {
 
     /// Handles messages that have arrived. Returns whether there were any.
     fn handle_messages(&mut self) -> bool {
-        for received in 0..MESSAGES {
+        for received in 0..MESSAGES_PER_TURN {
             let Some((from, bytes)) = self.network.receive() else { return received > 0 };
             self.statistics.messages_received += 1;
             if from == 0 && self.rank != 0 {
@@ -246,8 +246,8 @@ impl Driver<'_, '_, '_> {
     /// Performs the periodic actions.
     fn tick(&mut self, now: Instant) {
         let mut effects = Vec::new();
-        let heartbeat = now.duration_since(self.last_heartbeat) >= HEARTBEAT;
-        if heartbeat || now.duration_since(self.last_report) >= self.policy.pace(self.ranks) {
+        let heartbeat = now.duration_since(self.last_heartbeat) >= HEARTBEAT_INTERVAL;
+        if heartbeat || now.duration_since(self.last_report) >= self.policy.report_interval(self.ranks) {
             self.last_report = now;
             let status = self.status();
             self.member.report_load(status, heartbeat, &mut effects);

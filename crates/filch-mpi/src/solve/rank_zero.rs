@@ -20,7 +20,7 @@ const SILENCE_CHECK_INTERVAL: Duration = Duration::from_millis(250);
 
 /// The longest time between two heartbeats of rank 0, for any silence timeout. Rare enough to cost
 /// nothing even with thousands of ranks.
-const HEARTBEAT: Duration = Duration::from_secs(10);
+const HEARTBEAT_INTERVAL: Duration = Duration::from_secs(10);
 
 /// The state of the coordinating rank, beside that of its driver.
 pub(super) struct RankZero<'t, 'h> {
@@ -167,7 +167,7 @@ impl<'t, 'h> RankZero<'t, 'h> {
         }
         // Ranks that were told to stop or to end wait for no message, and may have left already.
         let awaited = !self.coordinator.is_done() && !self.coordinator.has_stopped();
-        if awaited && now.duration_since(self.last_heartbeat) >= HEARTBEAT.min(self.silence_timeout / 4) {
+        if awaited && now.duration_since(self.last_heartbeat) >= HEARTBEAT_INTERVAL.min(self.silence_timeout / 4) {
             self.last_heartbeat = now;
             out.push((Destination::AllBut(0), ToMember::Alive));
         }
