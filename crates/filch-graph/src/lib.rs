@@ -5,7 +5,7 @@
 //! ```
 //! use filch_graph::Graph;
 //!
-//! // A square with one diagonal, and a vertex that nobody is joined to.
+//! // A square with one diagonal, and an isolated vertex.
 //! let graph = Graph::undirected(5, &[(0, 1), (1, 2), (2, 3), (3, 0), (0, 2)])?;
 //! assert_eq!(graph.vertices(), 5);
 //! assert_eq!(graph.arcs(), 10);

@@ -32,16 +32,16 @@ impl TryFrom<&Graph> for DiGraph<(), ()> {
         if graph.arcs() >= u32::MAX as usize {
             return Err(BuildError::TooManyArcs { arcs: graph.arcs() });
         }
-        let mut theirs = DiGraph::with_capacity(graph.vertices(), graph.arcs());
+        let mut other = DiGraph::with_capacity(graph.vertices(), graph.arcs());
         for _ in 0..graph.vertices() {
-            theirs.add_node(());
+            other.add_node(());
         }
         for (from, neighbours) in graph.iter() {
             for &to in neighbours {
-                theirs.add_edge(NodeIndex::new(from as usize), NodeIndex::new(to as usize), ());
+                other.add_edge(NodeIndex::new(from as usize), NodeIndex::new(to as usize), ());
             }
         }
-        Ok(theirs)
+        Ok(other)
     }
 }
 
@@ -61,14 +61,14 @@ impl TryFrom<&Graph> for DiGraph<(), ()> {
 impl<N, E, Ty: EdgeType, Ix: IndexType> TryFrom<&PetGraph<N, E, Ty, Ix>> for Graph {
     type Error = BuildError;
 
-    fn try_from(theirs: &PetGraph<N, E, Ty, Ix>) -> Result<Graph, BuildError> {
-        check(theirs.node_count())?;
-        let edges: Vec<_> = theirs
+    fn try_from(other: &PetGraph<N, E, Ty, Ix>) -> Result<Graph, BuildError> {
+        check(other.node_count())?;
+        let edges: Vec<_> = other
             .edge_references()
             .map(|edge| (edge.source().index() as Vertex, edge.target().index() as Vertex))
             .collect();
-        let build = if theirs.is_directed() { Graph::directed } else { Graph::undirected };
-        build(theirs.node_count(), &edges)
+        let build = if other.is_directed() { Graph::directed } else { Graph::undirected };
+        build(other.node_count(), &edges)
     }
 }
 
@@ -86,14 +86,14 @@ impl<N, E, Ty: EdgeType, Ix: IndexType> TryFrom<&PetGraph<N, E, Ty, Ix>> for Gra
 impl<N, E, Ty: EdgeType, Ix: IndexType> TryFrom<&Csr<N, E, Ty, Ix>> for Graph {
     type Error = BuildError;
 
-    fn try_from(theirs: &Csr<N, E, Ty, Ix>) -> Result<Graph, BuildError> {
-        check(theirs.node_count())?;
-        let list = |vertex: usize| theirs.neighbors_slice(Ix::new(vertex));
+    fn try_from(other: &Csr<N, E, Ty, Ix>) -> Result<Graph, BuildError> {
+        check(other.node_count())?;
+        let list = |vertex: usize| other.neighbors_slice(Ix::new(vertex));
         let arcs = || {
-            (0..theirs.node_count())
+            (0..other.node_count())
                 .flat_map(|from| list(from).iter().map(move |&to| (from as Vertex, to.index() as Vertex)))
         };
-        Graph::directed(theirs.node_count(), &arcs().collect::<Vec<_>>())
+        Graph::directed(other.node_count(), &arcs().collect::<Vec<_>>())
     }
 }
 
@@ -115,12 +115,12 @@ mod tests {
 
     proptest! {
         #[test]
-        fn there_and_back_is_the_same_graph(vertices in 1..50usize, pairs in prop::collection::vec((0..50u32, 0..50u32), 0..100)) {
+        fn conversion_there_and_back_gives_the_same_graph(vertices in 1..50usize, pairs in prop::collection::vec((0..50u32, 0..50u32), 0..100)) {
             let pairs: Vec<_> = pairs.into_iter().map(|(from, to)| (from % vertices as u32, to % vertices as u32)).collect();
             let graph = Graph::directed(vertices, &pairs).unwrap();
-            let theirs = DiGraph::try_from(&graph).unwrap();
-            prop_assert_eq!((theirs.node_count(), theirs.edge_count()), (vertices, pairs.len()));
-            prop_assert_eq!(&Graph::try_from(&theirs).unwrap(), &graph);
+            let other = DiGraph::try_from(&graph).unwrap();
+            prop_assert_eq!((other.node_count(), other.edge_count()), (vertices, pairs.len()));
+            prop_assert_eq!(&Graph::try_from(&other).unwrap(), &graph);
 
             let simple = graph.without_repeats();
             let sorted: Vec<_> = simple.iter().flat_map(|(from, list)| list.iter().map(move |&to| (from, to))).collect();
@@ -140,10 +140,10 @@ mod tests {
     }
 
     #[test]
-    fn nothing_becomes_nothing() {
+    fn an_empty_graph_stays_empty() {
         let empty = Graph::directed(0, &[]).unwrap();
-        let theirs = DiGraph::try_from(&empty).unwrap();
-        assert_eq!(Graph::try_from(&theirs).unwrap(), empty);
+        let other = DiGraph::try_from(&empty).unwrap();
+        assert_eq!(Graph::try_from(&other).unwrap(), empty);
         assert_eq!(Graph::try_from(&Csr::<(), ()>::new()).unwrap(), empty);
     }
 }

@@ -12,7 +12,7 @@ use proptest::prelude::*;
 fn edges(graph: &Graph) -> HashSet<(Vertex, Vertex)> {
     let arcs: HashSet<(Vertex, Vertex)> =
         graph.iter().flat_map(|(vertex, neighbours)| neighbours.iter().map(move |&next| (vertex, next))).collect();
-    assert_eq!(arcs.len(), graph.arcs(), "an arc is there twice");
+    assert_eq!(arcs.len(), graph.arcs(), "an arc is repeated");
     assert!(arcs.iter().all(|&(a, b)| a != b && arcs.contains(&(b, a))), "a loop, or an arc in one direction");
     arcs.into_iter().filter(|(a, b)| a < b).collect()
 }
@@ -60,7 +60,7 @@ fn the_ring_gives_each_vertex_exactly_its_k_nearest() {
 }
 
 #[test]
-fn where_an_odd_k_does_not_divide_the_ring_a_few_at_its_end_have_one_less() {
+fn if_an_odd_k_does_not_divide_the_ring_a_few_vertices_at_its_end_have_one_neighbour_less() {
     for (vertices, neighbours) in [(7, 3), (9, 3), (1001, 3), (1001, 5), (50_003, 7)] {
         let graph = generate::kgraph_ring(vertices, neighbours).unwrap();
         edges(&graph);
@@ -85,7 +85,7 @@ fn the_plane_is_connected_and_each_vertex_has_at_least_k_neighbours() {
 }
 
 #[test]
-fn in_the_plane_most_neighbours_have_numbers_nearby() {
+fn in_the_plane_most_neighbours_have_near_numbers() {
     let graph = generate::kgraph_plane(100_000, 3, 1).unwrap();
     // A row of cells holds about 450 points.
     let near = graph
@@ -113,14 +113,14 @@ fn a_torus_of_one_or_two_rows_has_no_loops_and_no_repeats() {
 }
 
 #[test]
-fn a_grid_ends_where_a_torus_goes_round() {
+fn a_grid_does_not_wrap_around_as_a_torus_does() {
     let graph = generate::grid(3, 2).unwrap();
     assert_eq!(edges(&graph), HashSet::from([(0, 1), (1, 2), (3, 4), (4, 5), (0, 3), (1, 4), (2, 5)]));
     assert_eq!(edges(&generate::grid(170, 210).unwrap()).len(), 169 * 210 + 170 * 209);
 }
 
 #[test]
-fn a_star_has_a_middle_and_a_path_two_ends() {
+fn a_star_has_one_centre_and_a_path_has_two_ends() {
     let star = generate::star(20_000).unwrap();
     assert_eq!(star.degree(0), 19_999);
     assert!((1..20_000).all(|leaf| star.neighbours(leaf) == [0]));
@@ -129,7 +129,7 @@ fn a_star_has_a_middle_and_a_path_two_ends() {
 }
 
 #[test]
-fn a_random_graph_has_as_many_different_edges_as_asked_for() {
+fn a_random_graph_has_the_requested_number_of_different_edges() {
     for (vertices, count) in
         [(1, 0), (2, 1), (100, 0), (100, 4950), (100, 4949), (100, 2476), (100, 2475), (100, 300), (30_000, 100_000)]
     {
@@ -138,7 +138,7 @@ fn a_random_graph_has_as_many_different_edges_as_asked_for() {
 }
 
 #[test]
-fn rmat_joins_low_numbers_to_many_and_high_ones_to_few() {
+fn in_rmat_low_numbers_have_many_neighbours_and_high_numbers_few() {
     let graph = generate::rmat(14, 100_000, 3).unwrap();
     let unique = edges(&graph).len();
     assert!((70_000..100_000).contains(&unique), "{unique}");
@@ -164,13 +164,13 @@ fn connecting_adds_one_edge_for_each_component_but_the_first() {
 }
 
 #[test]
-fn what_is_connected_already_stays_as_it_is() {
+fn connecting_a_connected_graph_changes_nothing() {
     let graph = generate::torus(20, 20).unwrap();
     assert_eq!(generate::connect(graph.clone(), 1).unwrap(), graph);
 }
 
 #[test]
-fn shuffling_renames_the_vertices_and_nothing_else() {
+fn shuffling_only_renumbers_the_vertices() {
     let (plain, shuffled) = (make("star:1000"), make("star:1000,shuffled,seed=3"));
     assert_eq!(edges(&shuffled).len(), 999);
     let middle = (0..1000).find(|&vertex| shuffled.degree(vertex) == 999).unwrap();
@@ -208,7 +208,7 @@ fn another_seed_makes_another_graph() {
 }
 
 #[test]
-fn a_seed_stands_for_the_same_graph_for_good() {
+fn a_seed_gives_the_same_graph_in_all_versions() {
     // A change of these values changes every graph that users have the seed of.
     let sum = |recipe: &str| {
         let arcs = make(recipe)
@@ -225,7 +225,7 @@ fn a_seed_stands_for_the_same_graph_for_good() {
 }
 
 #[test]
-fn what_cannot_be_made_is_refused_with_a_sentence() {
+fn impossible_graphs_are_refused_with_a_reason() {
     let refused = |graph: Result<Graph, GenerateError>| graph.unwrap_err().to_string();
     for none in
         [generate::torus(0, 5), generate::grid(5, 0), generate::star(0), generate::path(0), generate::random(0, 0, 1)]
@@ -254,11 +254,11 @@ fn what_cannot_be_made_is_refused_with_a_sentence() {
 }
 
 #[test]
-fn what_is_no_recipe_is_refused_with_a_sentence() {
+fn invalid_recipes_are_refused_with_a_reason() {
     let why = |text: &str| text.parse::<Recipe>().unwrap_err().to_string();
     assert_eq!(
         why("tours:3x3"),
-        "`tours:3x3` is no recipe for a graph: there is no `tours`; there are kgraph, kgraph-plane, torus, grid, random, rmat, star and path"
+        "`tours:3x3` is not a valid graph recipe: unknown graph `tours`; use kgraph, kgraph-plane, torus, grid, random, rmat, star or path"
     );
     for text in [
         "",
@@ -276,7 +276,7 @@ fn what_is_no_recipe_is_refused_with_a_sentence() {
         "star:,",
         "path:5,",
     ] {
-        assert!(why(text).starts_with(&format!("`{text}` is no recipe for a graph: ")), "{text}");
+        assert!(why(text).starts_with(&format!("`{text}` is not a valid graph recipe: ")), "{text}");
     }
     assert!(why("star:many").contains("`many` is not a number; a star is written `star:N`"));
     assert!(why("star:99999999999999999999").contains("too large"));
@@ -307,20 +307,20 @@ fn shapes() -> impl Strategy<Value = Shape> {
 
 proptest! {
     #[test]
-    fn a_recipe_that_was_written_reads_as_the_same(shape in shapes(), seed: u64, connected: bool, shuffled: bool) {
+    fn a_recipe_survives_formatting_and_parsing(shape in shapes(), seed: u64, connected: bool, shuffled: bool) {
         let recipe = Recipe { shape, seed, connected, shuffled };
         prop_assert_eq!(recipe.to_string().parse::<Recipe>().unwrap(), recipe);
     }
 
     #[test]
-    fn no_text_makes_the_reader_panic(text in "(kgraph|kgraph-plane|torus|random|rmat|star|path|[a-z]*)[:,x=0-9a-z_ ]{0,30}|\\PC*") {
+    fn no_text_makes_the_parser_panic(text in "(kgraph|kgraph-plane|torus|random|rmat|star|path|[a-z]*)[:,x=0-9a-z_ ]{0,30}|\\PC*") {
         if let Ok(recipe) = text.parse::<Recipe>() {
             prop_assert_eq!(recipe.to_string().parse::<Recipe>().unwrap(), recipe);
         }
     }
 
     #[test]
-    fn small_graphs_of_any_size_are_what_they_promise(vertices in 1usize..60, k in 0usize..60, seed: u64, percent in 0usize..=100) {
+    fn small_graphs_of_any_size_have_the_documented_properties(vertices in 1usize..60, k in 0usize..60, seed: u64, percent in 0usize..=100) {
         match generate::kgraph_ring(vertices, k) {
             Ok(graph) => {
                 edges(&graph);

@@ -19,7 +19,7 @@ fn pairs() -> Vec<(Vertex, Vertex)> {
 }
 
 #[test]
-fn building_takes_no_memory_but_that_of_the_graph() {
+fn building_takes_only_the_memory_of_the_graph() {
     let _alone = alone();
     let pairs = pairs();
     for build in [Graph::directed, Graph::undirected] {
@@ -48,7 +48,7 @@ fn sorting_and_shuffling_take_no_memory_and_removing_repeats_gives_some_back() {
 }
 
 #[test]
-fn more_than_there_should_be_is_seen() {
+fn the_test_notices_additional_memory() {
     let _alone = alone();
     let (copy, held) = most_held(|| std::hint::black_box(pairs()).clone());
     assert!(held + SLACK > 2 * size_of_val(&copy[..]), "{held}");

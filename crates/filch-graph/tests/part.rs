@@ -7,12 +7,12 @@ use filch_graph::part::{Part, Partition};
 
 /// Makes the parts, each on a thread of its own.
 fn parts(recipe: &Recipe, partition: Partition) -> Result<Vec<Part>, GenerateError> {
-    let (numbers, meet) = (Mutex::new(vec![0; partition.ranks()]), Barrier::new(partition.ranks()));
+    let (numbers, barrier) = (Mutex::new(vec![0; partition.ranks()]), Barrier::new(partition.ranks()));
     let sum = |rank: usize, number: u64| {
         numbers.lock().unwrap()[rank] = number;
-        meet.wait();
+        barrier.wait();
         let sum = numbers.lock().unwrap().iter().sum();
-        meet.wait();
+        barrier.wait();
         Ok(sum)
     };
     std::thread::scope(|scope| {
@@ -78,12 +78,12 @@ fn the_parts_together_are_the_graph() {
 }
 
 #[test]
-fn what_takes_a_look_at_the_whole_is_refused_with_a_reason() {
+fn recipes_that_need_the_whole_graph_are_refused_with_a_reason() {
     for (recipe, reason) in [
         ("kgraph-plane:100,k=3", "kgraph-plane:100,k=3 cannot be built in parts"),
-        ("torus:5x5,shuffled", "the new number of a vertex depends on those of all others"),
-        ("random:100,50,connected", "which components there are"),
-        ("kgraph:100,k=1,connected", "which components there are"),
+        ("torus:5x5,shuffled", "the new number of a vertex depends on all other vertices"),
+        ("random:100,50,connected", "the components are known only for the whole graph"),
+        ("kgraph:100,k=1,connected", "the components are known only for the whole graph"),
         ("torus:0x5", "without vertices"),
         ("random:5,11", "5 vertices have 10 pairs"),
         ("kgraph:5,k=5", "k must be below the number of vertices"),
@@ -99,6 +99,6 @@ fn what_takes_a_look_at_the_whole_is_refused_with_a_reason() {
 fn an_error_of_another_rank_is_passed_on() {
     let recipe: Recipe = "random:100,200".parse().unwrap();
     let partition = recipe.partition(2).unwrap();
-    let part = recipe.part(partition, 0, |_| Err::<u64, Box<dyn std::error::Error>>("rank 1 is gone".into()));
-    assert_eq!(part.unwrap_err().to_string(), "rank 1 is gone");
+    let part = recipe.part(partition, 0, |_| Err::<u64, Box<dyn std::error::Error>>("rank 1 has failed".into()));
+    assert_eq!(part.unwrap_err().to_string(), "rank 1 has failed");
 }

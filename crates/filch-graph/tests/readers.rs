@@ -259,7 +259,7 @@ fn pieces() -> impl Strategy<Value = Vec<u8>> {
 }
 
 #[test]
-fn what_is_written_is_read() {
+fn a_written_graph_is_read_back() {
     run(400, (written(), select(&[64, 500, 1 << 20]), any::<bool>()), |(written, block_size, packed)| {
         let text = written.text();
         let bytes = if packed { gzip(&text) } else { text };
@@ -343,7 +343,7 @@ fn damaged_gzip_is_read_or_refused() {
 }
 
 #[test]
-fn noise_is_refused_or_read() {
+fn noise_is_read_or_refused() {
     let noise = prop_oneof![prop::collection::vec(any::<u8>(), 0..400), pieces()];
     run(2000, (noise, ways(), any::<bool>()), |(noise, way, packed)| {
         let bytes = if packed { gzip(&noise) } else { noise.clone() };
@@ -354,7 +354,7 @@ fn noise_is_refused_or_read() {
 /// Large files, where a constant cannot hide the cost of a byte. The densest text, and the sparsest
 /// that is allowed.
 #[test]
-fn large_files_stay_within_their_bounds_too() {
+fn large_files_stay_within_the_memory_bounds() {
     let _alone = alone();
     let dense = "1 2\n".repeat(500_000);
     let sparse: String = (0..500_000).map(|_| "1 0\n").chain(["2000000 0\n"]).collect();
@@ -374,7 +374,7 @@ fn large_files_stay_within_their_bounds_too() {
 }
 
 #[test]
-fn comments_without_end_take_no_memory() {
+fn long_comments_take_no_memory() {
     let _alone = alone();
     let line = format!("# {}\n", "x".repeat(100));
     let packed = gzip(line.repeat(300_000).as_bytes());
@@ -385,7 +385,7 @@ fn comments_without_end_take_no_memory() {
 }
 
 #[test]
-fn a_header_that_asks_for_much_is_not_believed() {
+fn a_header_with_huge_sizes_allocates_no_memory() {
     let _alone = alone();
     for text in [
         "p edge 4294967295 0\n",
@@ -403,7 +403,7 @@ fn a_header_that_asks_for_much_is_not_believed() {
 
 /// The test can fail: it catches a reader that believes its header.
 #[test]
-fn a_reader_that_believes_its_header_is_caught() {
+fn the_test_notices_a_reader_that_trusts_its_header() {
     let _alone = alone();
     let text = "p edge 40000000 1\ne 1 2\n";
     let believe = |text: &str| -> usize {

@@ -47,7 +47,7 @@ static GRAPHS: LazyLock<Vec<(&str, Graph)>> = LazyLock::new(|| {
 });
 
 /// The results of all traversals of a graph.
-struct Findings {
+struct Results {
     closures: Vec<(Vec<Vertex>, Closure)>,
     distances: Vec<(Vec<Vertex>, Distances)>,
     tree: Tree,
@@ -55,14 +55,14 @@ struct Findings {
     forest: Tree,
 }
 
-fn traverse<K: Kind<Vertex> + Clone>(graph: &Graph, explore: &Explore<'_, AtLeast, K>) -> Findings {
+fn traverse<K: Kind<Vertex> + Clone>(graph: &Graph, explore: &Explore<'_, AtLeast, K>) -> Results {
     let last = graph.vertices() as Vertex - 1;
     let roots = [vec![0], vec![], vec![last, 0, last / 2, 0]];
     let marks = [Mark::Store, Mark::Exchange];
     let closures = roots.iter().flat_map(|roots| marks.map(|mark| (roots, mark)));
     let closures =
         closures.map(|(roots, mark)| (roots.clone(), closure_marking(graph, roots.clone(), mark, explore.clone())));
-    Findings {
+    Results {
         closures: closures.collect(),
         distances: roots
             .iter()
@@ -74,7 +74,7 @@ fn traverse<K: Kind<Vertex> + Clone>(graph: &Graph, explore: &Explore<'_, AtLeas
     }
 }
 
-impl Findings {
+impl Results {
     /// Checks that they are what the sequential traversals find.
     fn check(&self, name: &str, graph: &Graph) {
         let last = graph.vertices() as Vertex - 1;
@@ -159,8 +159,8 @@ mod twice {
     pub(super) struct Twice;
 
     pub(super) struct Repeating {
-        once: <ChaseLev as Kind<Vertex>>::Owner,
-        again: RefCell<Vec<Vertex>>,
+        queue: <ChaseLev as Kind<Vertex>>::Owner,
+        repeats: RefCell<Vec<Vertex>>,
     }
 
     impl Kind<Vertex> for Twice {
@@ -168,8 +168,8 @@ mod twice {
         type Thief = <ChaseLev as Kind<Vertex>>::Thief;
 
         fn make(&self) -> (Self::Owner, Self::Thief) {
-            let (once, thief) = Kind::make(&ChaseLev);
-            (Repeating { once, again: RefCell::default() }, thief)
+            let (queue, thief) = Kind::make(&ChaseLev);
+            (Repeating { queue, repeats: RefCell::default() }, thief)
         }
     }
 
@@ -179,20 +179,20 @@ mod twice {
         type Task = Vertex;
 
         fn push(&self, task: Vertex) {
-            self.once.push(task);
+            self.queue.push(task);
         }
 
         fn try_push(&self, task: Vertex) -> Result<(), PushError<Vertex>> {
-            self.once.try_push(task)
+            self.queue.try_push(task)
         }
 
         fn pop(&self) -> Option<Vertex> {
-            let first = self.once.pop().inspect(|&task| self.again.borrow_mut().push(task));
-            first.or_else(|| self.again.borrow_mut().pop())
+            let first = self.queue.pop().inspect(|&task| self.repeats.borrow_mut().push(task));
+            first.or_else(|| self.repeats.borrow_mut().pop())
         }
 
         fn len(&self) -> usize {
-            self.once.len() + self.again.borrow().len()
+            self.queue.len() + self.repeats.borrow().len()
         }
     }
 }
@@ -202,7 +202,7 @@ agrees_with_serial! {
 }
 
 #[test]
-fn what_is_repeated_is_counted() {
+fn repeated_tasks_are_counted_as_redundant() {
     let explore = || Explore::at_least_once().queue(twice::Twice).pool(&POOL).workers(1);
     for (name, graph) in GRAPHS.iter() {
         let (tree, forest) = (spanning_tree(graph, 0, explore()), spanning_forest(graph, explore()));
@@ -229,7 +229,7 @@ fn what_is_repeated_is_counted() {
 }
 
 #[test]
-fn a_directed_graph_is_followed_along_its_arcs() {
+fn directed_arcs_are_followed_in_their_direction() {
     let graph = Graph::directed(6, &[(0, 1), (1, 2), (3, 2), (4, 3), (5, 5)]).unwrap();
     let explore = || Explore::at_least_once().pool(&POOL);
     assert!(closure(&graph, [0], explore()).iter().eq([0, 1, 2]));
@@ -242,7 +242,7 @@ fn a_directed_graph_is_followed_along_its_arcs() {
 }
 
 #[test]
-fn a_graph_without_vertices_has_nothing_to_find() {
+fn traversals_of_an_empty_graph_find_nothing() {
     let graph = Graph::undirected(0, &[]).unwrap();
     let explore = || Explore::at_least_once().pool(&POOL);
     assert_eq!(closure(&graph, [], explore()).reached(), 0);
@@ -253,12 +253,12 @@ fn a_graph_without_vertices_has_nothing_to_find() {
 
 #[test]
 #[should_panic(expected = "the root 7 is not a vertex of the graph, which has 5")]
-fn a_root_that_is_no_vertex_is_a_mistake() {
+fn a_root_that_is_no_vertex_panics() {
     closure(&make("path:5"), [0, 7], Explore::at_least_once().pool(&POOL));
 }
 
 #[test]
-fn one_worker_repeats_nothing() {
+fn a_single_worker_repeats_no_task() {
     for (_, graph) in GRAPHS.iter() {
         let explore = || Explore::at_least_once().pool(&POOL).workers(1);
         assert_eq!(closure(graph, [0], explore()).effort().redundant(), Some(0));
@@ -270,7 +270,7 @@ fn one_worker_repeats_nothing() {
 }
 
 #[test]
-fn marked_by_exchange_on_an_exact_queue_nothing_is_repeated() {
+fn marking_by_exchange_on_an_exactly_once_queue_repeats_no_task() {
     for (_, graph) in GRAPHS.iter() {
         let found = closure_marking(graph, [0], Mark::Exchange, Explore::at_least_once().queue(ChaseLev).pool(&POOL));
         assert_eq!(found.effort().redundant(), Some(0));
@@ -282,7 +282,7 @@ fn marked_by_exchange_on_an_exact_queue_nothing_is_repeated() {
 }
 
 #[test]
-fn a_cancelled_traversal_says_so_and_what_it_has_is_right() {
+fn a_cancelled_traversal_reports_it_and_its_partial_result_is_right() {
     let graph = make("torus:300x300");
     let cancel = Cancel::new();
     cancel.cancel();
@@ -303,7 +303,7 @@ fn a_cancelled_traversal_says_so_and_what_it_has_is_right() {
 }
 
 #[test]
-fn a_traversal_whose_time_is_up_says_so() {
+fn a_traversal_past_its_deadline_reports_it() {
     let graph = make("torus:300x300");
     let past = Instant::now();
     std::thread::sleep(Duration::from_millis(1));
@@ -314,7 +314,7 @@ fn a_traversal_whose_time_is_up_says_so() {
 }
 
 #[test]
-fn each_says_how_much_memory_it_took() {
+fn each_traversal_reports_its_memory() {
     let graph = make("random:10000,30000");
     let explore = || Explore::at_least_once().pool(&POOL);
     let closure = closure(&graph, [0], explore());
@@ -338,7 +338,7 @@ fn graphs() -> impl Strategy<Value = Graph> {
 
 proptest! {
     #[test]
-    fn any_small_graph_is_traversed_as_by_one_thread(graph in graphs(), workers in 1usize..=4) {
+    fn traversals_of_any_small_graph_agree_with_the_serial_ones(graph in graphs(), workers in 1usize..=4) {
         traverse(&graph, &Explore::at_least_once().pool(&POOL).workers(workers)).check("lifo", &graph);
         traverse(&graph, &Explore::at_least_once().queue(Fifo).pool(&POOL).workers(workers)).check("fifo", &graph);
         traverse(&graph, &Explore::at_least_once().queue(ChaseLev).pool(&POOL).workers(workers)).check("chase-lev", &graph);

@@ -15,7 +15,8 @@
 //! use filch_mpi::network::threads::{connect, Delays};
 //! use filch_mpi::{solve, Options};
 //!
-//! // Ranks that are threads. On MPI, each process has one: `network::Mpi::start()`, with the feature `mpi`.
+//! // Ranks that are threads. On MPI, each process has one: `network::Mpi::start()`, with the
+//! // feature `mpi`.
 //! let problem = knapsack::paper();
 //! std::thread::scope(|scope| {
 //!     for mut network in connect(3, Delays::NONE) {

@@ -36,12 +36,12 @@ fn visits(graph: &Graph, roots: &[Vertex], ranks: usize, seed: u64) -> (Vec<u64>
         })
         .unwrap()
     });
-    assert!(explored.iter().all(|one| *one == explored[0]), "all ranks are told the same");
+    assert!(explored.iter().all(|one| *one == explored[0]), "all ranks get the same result");
     (visits.into_iter().map(AtomicU64::into_inner).collect(), explored.into_iter().next().unwrap())
 }
 
 #[test]
-fn a_closure_is_that_of_one_thread() {
+fn a_closure_across_ranks_equals_the_serial_one() {
     for ranks in 1..=4 {
         for seed in 0..3 {
             let graph = generate::random(2000, 2200, seed).unwrap();
@@ -62,7 +62,7 @@ fn a_closure_is_that_of_one_thread() {
 }
 
 #[test]
-fn nothing_to_do_is_over_at_once() {
+fn an_exploration_without_roots_ends_at_once() {
     for ranks in 1..=4 {
         let explored = on_ranks(ranks, 1, |network| {
             let mut all = Ranks::new(network);
@@ -98,7 +98,7 @@ fn explorations_follow_each_other_without_mixing() {
 }
 
 #[test]
-fn one_rank_stops_all() {
+fn one_rank_stops_all_ranks_if_tasks_have_homes() {
     let explored = on_ranks(3, 3, |network| {
         let mut all = Ranks::new(network);
         let (rank, count) = (all.rank(), all.ranks());
@@ -117,7 +117,7 @@ fn one_rank_stops_all() {
 }
 
 #[test]
-fn a_panic_on_one_rank_stops_all_and_goes_on_there() {
+fn a_panic_on_one_rank_stops_all_ranks_and_continues_on_that_rank() {
     let ended = on_ranks(3, 4, |network| {
         let mut all = Ranks::new(network);
         let pool = Pool::builder().threads(1).build().unwrap();
@@ -137,7 +137,7 @@ fn a_panic_on_one_rank_stops_all_and_goes_on_there() {
 }
 
 #[test]
-fn a_home_that_is_not_there_is_refused() {
+fn a_home_that_is_no_rank_is_refused() {
     let refused = on_ranks(2, 5, |network| {
         let mut all = Ranks::new(network);
         let explored = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
@@ -146,57 +146,57 @@ fn a_home_that_is_not_there_is_refused() {
         }));
         explored.map_err(|panic| *panic.downcast::<String>().unwrap())
     });
-    let sentence = "the home of a task is rank 7, but there are only 2".to_owned();
+    let sentence = "the home of a task is rank 7, which does not exist: there are 2 ranks".to_owned();
     assert_eq!(refused, [Ok(Ending::Stopped), Err(sentence)]);
 }
 
 /// A task that can be encoded but not decoded.
 #[derive(Serialize)]
-struct Broken(u64);
+struct Undecodable(u64);
 
-impl<'de> Deserialize<'de> for Broken {
+impl<'de> Deserialize<'de> for Undecodable {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         match u64::deserialize(deserializer)? {
             100 => Err(D::Error::custom("a hundred is too many")),
-            number => Ok(Broken(number)),
+            number => Ok(Undecodable(number)),
         }
     }
 }
 
 #[test]
-fn a_task_that_cannot_be_read_stops_all_and_is_told_where_it_arrived() {
+fn a_task_that_cannot_be_decoded_stops_all_ranks_and_its_receiver_gets_the_error() {
     let ended = on_ranks(3, 6, |network| {
         let mut all = Ranks::new(network);
         let count = all.ranks();
         let pool = Pool::builder().threads(1).build().unwrap();
-        let root = (all.rank() == 0).then_some(Broken(0));
-        let home = |task: &Broken| task.0 as usize % count;
+        let root = (all.rank() == 0).then_some(Undecodable(0));
+        let home = |task: &Undecodable| task.0 as usize % count;
         let explored = by_home(&mut all, Explore::exactly_once().pool(&pool), root, home, |task, worker| {
-            worker.push(Broken(task.0 + 1));
+            worker.push(Undecodable(task.0 + 1));
         });
-        explored.map(|explored| explored.ending()).map_err(|garbled| garbled.to_string())
+        explored.map(|explored| explored.ending()).map_err(|error| error.to_string())
     });
     // Task 100 goes from rank 0 to rank 1.
     assert_eq!((&ended[0], &ended[2]), (&Ok(Ending::Stopped), &Ok(Ending::Stopped)));
-    assert!(ended[1].as_ref().is_err_and(|words| words.starts_with("a message of rank 0 cannot be understood")));
+    assert!(ended[1].as_ref().is_err_and(|message| message.starts_with("a message of rank 0 cannot be understood")));
 }
 
 /// A task that cannot be encoded.
 #[derive(Clone, Copy, Deserialize)]
-struct Unwritable;
+struct Unencodable;
 
-impl Serialize for Unwritable {
+impl Serialize for Unencodable {
     fn serialize<S: Serializer>(&self, _: S) -> Result<S::Ok, S::Error> {
-        Err(S::Error::custom("it is not for others"))
+        Err(S::Error::custom("this task cannot be encoded"))
     }
 }
 
 #[test]
-fn a_task_that_cannot_be_given_away_stops_all_and_the_panic_goes_on_there() {
+fn a_task_that_cannot_be_encoded_stops_all_ranks_and_panics_on_its_rank() {
     let ended = on_ranks(3, 6, |network| {
         let mut all = Ranks::new(network);
         let pool = Pool::builder().threads(1).build().unwrap();
-        let roots = vec![Unwritable; if all.rank() == 1 { 100 } else { 0 }];
+        let roots = vec![Unencodable; if all.rank() == 1 { 100 } else { 0 }];
         let explored = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
             // It would not end otherwise, and there is always a task to give.
             anywhere(&mut all, Explore::exactly_once().pool(&pool), roots, |task, worker| worker.push(task))
@@ -206,7 +206,7 @@ fn a_task_that_cannot_be_given_away_stops_all_and_the_panic_goes_on_there() {
         explored.map(|explored| explored.unwrap().ending()).map_err(|panic| *panic.downcast::<String>().unwrap())
     });
     assert_eq!((&ended[0], &ended[2]), (&Ok(Ending::Stopped), &Ok(Ending::Stopped)));
-    assert!(ended[1].as_ref().is_err_and(|words| words.starts_with("a task cannot be sent to another rank")));
+    assert!(ended[1].as_ref().is_err_and(|message| message.starts_with("cannot encode a task for another rank")));
 }
 
 /// Returns the number of children of a node, from its name. Branches have very different sizes.
@@ -225,7 +225,7 @@ fn count_tree(name: u64, depth: u32) -> u64 {
 }
 
 #[test]
-fn every_node_of_an_unbalanced_tree_is_counted_once_wherever_it_is() {
+fn every_node_of_an_unbalanced_tree_is_counted_once_on_any_rank() {
     let nodes = count_tree(1, 0);
     assert!(nodes > 10_000, "{nodes}");
     for ranks in 1..=4 {
@@ -254,7 +254,7 @@ fn every_node_of_an_unbalanced_tree_is_counted_once_wherever_it_is() {
 }
 
 #[test]
-fn a_rank_that_has_nothing_is_given_tasks() {
+fn an_idle_rank_is_given_tasks() {
     // No task ends before the other rank has run one, so that rank must get some.
     let others = AtomicU64::new(0);
     let explored = on_ranks(2, 7, |network| {
@@ -282,7 +282,7 @@ fn a_rank_that_has_nothing_is_given_tasks() {
 }
 
 #[test]
-fn one_rank_stops_all_wherever_tasks_are() {
+fn one_rank_stops_all_ranks_if_tasks_have_no_homes() {
     let explored = on_ranks(3, 8, |network| {
         let mut all = Ranks::new(network);
         let rank = all.rank();
@@ -328,7 +328,7 @@ fn a_graph_in_parts_has_the_closure_of_the_whole() {
 }
 
 #[test]
-fn a_part_of_another_rank_is_refused_there_and_stops_all() {
+fn a_part_of_another_rank_is_refused_and_stops_all_ranks() {
     let recipe: Recipe = "torus:5x4".parse().unwrap();
     let refused = on_ranks(2, 10, |network| {
         let mut all = Ranks::new(network);

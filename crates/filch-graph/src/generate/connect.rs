@@ -22,16 +22,16 @@ use crate::{Graph, Vertex};
 pub fn connect(graph: Graph, seed: u64) -> Result<Graph, GenerateError> {
     let vertices = graph.vertices();
     let unions = Unions::new(vertices);
-    let mut every: Vec<Vertex> = (0..vertices as Vertex).collect();
-    stream::split(&mut every, 0, 1 << 12, &|_, piece: &mut [Vertex]| {
+    let mut vertices_in_order: Vec<Vertex> = (0..vertices as Vertex).collect();
+    stream::split(&mut vertices_in_order, 0, 1 << 12, &|_, piece: &mut [Vertex]| {
         for &vertex in &*piece {
             for &next in graph.neighbours(vertex) {
                 unions.unite(vertex, next);
             }
         }
     });
-    drop(every);
-    let added = missing(&unions, Anywhere::new(seed));
+    drop(vertices_in_order);
+    let added = missing_edges(&unions, RandomSmaller::new(seed));
     if added.is_empty() {
         return Ok(graph);
     }
@@ -45,45 +45,45 @@ pub fn connect(graph: Graph, seed: u64) -> Result<Graph, GenerateError> {
 }
 
 /// Adds such edges to a list, before the graph is built.
-pub(super) fn connect_edges(edges: &mut Edges, choose: impl Choose) {
+pub(super) fn connect_edges(edges: &mut Edges, choose: impl ChooseSmaller) {
     let unions = Unions::new(edges.vertices);
     stream::split(&mut edges.list, 0, 1 << 14, &|_, edges| {
         for &mut (a, b) in edges {
             unions.unite(a, b);
         }
     });
-    edges.list.extend(missing(&unions, choose));
+    edges.list.extend(missing_edges(&unions, choose));
 }
 
-fn missing(unions: &Unions, mut choose: impl Choose) -> Vec<(Vertex, Vertex)> {
+fn missing_edges(unions: &Unions, mut choose: impl ChooseSmaller) -> Vec<(Vertex, Vertex)> {
     let smallest = (1..unions.len() as Vertex).filter(|&vertex| unions.is_smallest(vertex));
     smallest.map(|vertex| (choose.below(vertex), vertex)).collect()
 }
 
 /// Chooses the smaller vertex that a vertex is joined to.
-pub(super) trait Choose {
+pub(super) trait ChooseSmaller {
     fn below(&mut self, vertex: Vertex) -> Vertex;
 }
 
 /// Chooses the vertex before.
-pub(super) struct Nearby;
+pub(super) struct PreviousVertex;
 
-impl Choose for Nearby {
+impl ChooseSmaller for PreviousVertex {
     fn below(&mut self, vertex: Vertex) -> Vertex {
         vertex - 1
     }
 }
 
 /// Chooses any smaller vertex at random.
-pub(super) struct Anywhere(Stream);
+pub(super) struct RandomSmaller(Stream);
 
-impl Anywhere {
-    pub(super) fn new(seed: u64) -> Anywhere {
-        Anywhere(Stream::new(seed, purpose::CONNECT, 0))
+impl RandomSmaller {
+    pub(super) fn new(seed: u64) -> RandomSmaller {
+        RandomSmaller(Stream::new(seed, purpose::CONNECT, 0))
     }
 }
 
-impl Choose for Anywhere {
+impl ChooseSmaller for RandomSmaller {
     fn below(&mut self, vertex: Vertex) -> Vertex {
         self.0.below(u64::from(vertex)) as Vertex
     }

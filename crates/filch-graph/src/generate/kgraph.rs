@@ -6,7 +6,7 @@
 //! finds most of its neighbours in the cache, where the cost of the queue shows most. A
 //! [`Recipe`](super::Recipe) with `shuffled` numbers them at random instead.
 
-use super::connect::{connect_edges, Nearby};
+use super::connect::{connect_edges, PreviousVertex};
 use super::edges::{check_vertices, purpose, reserve, Edges};
 use super::stream::{self, Stream};
 use super::GenerateError;
@@ -80,7 +80,7 @@ pub(super) fn plane_edges(vertices: usize, neighbours: usize, seed: u64) -> Resu
             }
         })?
     };
-    connect_edges(&mut edges, Nearby);
+    connect_edges(&mut edges, PreviousVertex);
     Ok(edges)
 }
 
@@ -120,10 +120,10 @@ impl Plane {
                 *point = [(bits >> 33) as u32, (bits as u32) >> 1];
             }
         });
-        Plane::of(drawn)
+        Plane::from_points(drawn)
     }
 
-    fn of(drawn: Vec<Point>) -> Result<Plane, GenerateError> {
+    fn from_points(drawn: Vec<Point>) -> Result<Plane, GenerateError> {
         let side = ((drawn.len() / 2) as f64).sqrt().max(1.0) as usize;
         let mut plane = Plane { side, points: reserve(drawn.len() as u128)?, cells: vec![0; side * side + 1] };
         plane.points.resize(drawn.len(), [0; 2]);
@@ -173,11 +173,11 @@ impl Plane {
                 // The new cells of this round: whole rows above and below, and otherwise the two
                 // ends.
                 if other.abs_diff(row) == far {
-                    self.look(vertex, other, columns.clone(), count, found);
+                    self.scan_cells(vertex, other, columns.clone(), count, found);
                 } else {
                     let ends = [column.checked_sub(far), Some(column + far).filter(|&end| end < self.side)];
                     for end in ends.into_iter().flatten() {
-                        self.look(vertex, other, end..end + 1, count, found);
+                        self.scan_cells(vertex, other, end..end + 1, count, found);
                     }
                 }
             }
@@ -195,8 +195,8 @@ impl Plane {
         }
     }
 
-    /// Looks at the points of a row of cells.
-    fn look(
+    /// Adds the nearest points of a row of cells.
+    fn scan_cells(
         &self,
         vertex: Vertex,
         row: usize,
@@ -224,7 +224,7 @@ impl Plane {
 mod tests {
     use super::*;
 
-    fn by_trying_all(points: &[Point], vertex: usize, count: usize) -> Vec<(u64, Vertex)> {
+    fn nearest_by_brute_force(points: &[Point], vertex: usize, count: usize) -> Vec<(u64, Vertex)> {
         let mut all: Vec<(u64, Vertex)> = (0..points.len())
             .filter(|&other| other != vertex)
             .map(|other| {
@@ -238,28 +238,28 @@ mod tests {
     }
 
     #[test]
-    fn the_cells_find_the_same_nearest_as_trying_all() {
+    fn the_cells_find_the_same_nearest_points_as_brute_force() {
         for (points, count) in [(2, 1), (10, 9), (300, 3), (1000, 1), (1000, 40)] {
             let plane = Plane::random(points, points as u64).unwrap();
             let mut found = Vec::new();
             for vertex in 0..points {
                 plane.nearest(vertex as Vertex, count, &mut found);
-                assert_eq!(found, by_trying_all(&plane.points, vertex, count));
+                assert_eq!(found, nearest_by_brute_force(&plane.points, vertex, count));
             }
         }
     }
 
     #[test]
-    fn points_in_one_spot_and_far_from_the_rest_find_their_nearest_too() {
+    fn equal_points_and_distant_points_find_their_nearest() {
         let last = (1 << BITS) - 1;
         let mut points = vec![[0, 0]; 50];
         points.extend([[last, last], [last, 0], [0, last], [last, last - 1]]);
-        let plane = Plane::of(points).unwrap();
+        let plane = Plane::from_points(points).unwrap();
         let mut found = Vec::new();
         for vertex in 0..plane.points.len() {
             for count in [1, 3, 53] {
                 plane.nearest(vertex as Vertex, count, &mut found);
-                assert_eq!(found, by_trying_all(&plane.points, vertex, count));
+                assert_eq!(found, nearest_by_brute_force(&plane.points, vertex, count));
             }
         }
     }

@@ -55,19 +55,19 @@ pub(super) fn grid_edges(width: usize, height: usize) -> Result<Edges, GenerateE
     rows(width, height, false, false)
 }
 
-fn rows(width: usize, height: usize, round: bool, over: bool) -> Result<Edges, GenerateError> {
+fn rows(width: usize, height: usize, wrap_x: bool, wrap_y: bool) -> Result<Edges, GenerateError> {
     let vertices = check_vertices(width as u128 * height as u128)?;
     Edges::by_vertex(vertices, 2 * vertices as u128, |range, edges| {
         let (mut x, mut y) = (range.start % width, range.start / width);
         for vertex in range {
             if x + 1 < width {
                 edges.push((vertex as Vertex, (vertex + 1) as Vertex));
-            } else if round {
+            } else if wrap_x {
                 edges.push((vertex as Vertex, (vertex - x) as Vertex));
             }
             if y + 1 < height {
                 edges.push((vertex as Vertex, (vertex + width) as Vertex));
-            } else if over {
+            } else if wrap_y {
                 edges.push((vertex as Vertex, x as Vertex));
             }
             x += 1;

@@ -73,9 +73,13 @@ impl Recipe {
         mut sum: impl FnMut(u64) -> Result<u64, E>,
     ) -> Result<Part, E> {
         self.check_parts()?;
-        assert_eq!(partition.vertices(), self.vertices()?, "the partition is of another graph");
-        assert!(rank < partition.ranks(), "there is no rank {rank} among {}", partition.ranks());
-        let own = Own { partition, rank };
+        assert_eq!(
+            partition.vertices(),
+            self.vertices()?,
+            "the partition has another number of vertices than the graph"
+        );
+        assert!(rank < partition.ranks(), "rank {rank} does not exist: the partition has {} ranks", partition.ranks());
+        let own = OwnVertices { partition, rank };
         let rows = match self.shape {
             Shape::Torus { width, height } => lattice(own, width, height, width > 2, height > 2)?,
             Shape::Grid { width, height } => lattice(own, width, height, false, false)?,
@@ -84,7 +88,7 @@ impl Recipe {
             Shape::KgraphRing { vertices, neighbours } => ring(own, vertices, neighbours)?,
             Shape::Random { vertices, edges } => random_rows(own, vertices, edges, self.seed, &mut sum)?,
             Shape::Rmat { scale, edges } => rmat_rows(own, scale, edges, self.seed)?,
-            Shape::KgraphPlane { .. } => unreachable!("it was refused"),
+            Shape::KgraphPlane { .. } => unreachable!("`check_parts` refuses it"),
         };
         Ok(Part::new(partition, rank, rows))
     }
@@ -110,9 +114,9 @@ impl Recipe {
             _ => false,
         };
         let why = match self {
-            Recipe { shape: Shape::KgraphPlane { .. }, .. } => "the nearest of a point may be anywhere",
-            Recipe { shuffled: true, .. } => "the new number of a vertex depends on those of all others",
-            Recipe { connected: true, .. } if !is_connected => "which components there are shows in the whole only",
+            Recipe { shape: Shape::KgraphPlane { .. }, .. } => "the nearest neighbours of a point may be on any rank",
+            Recipe { shuffled: true, .. } => "the new number of a vertex depends on all other vertices",
+            Recipe { connected: true, .. } if !is_connected => "the components are known only for the whole graph",
             _ => return Ok(()),
         };
         Err(GenerateError::NotInParts { recipe: *self, why })
@@ -121,12 +125,12 @@ impl Recipe {
 
 /// The vertices of this rank.
 #[derive(Clone, Copy)]
-struct Own {
+struct OwnVertices {
     partition: Partition,
     rank: usize,
 }
 
-impl Own {
+impl OwnVertices {
     #[inline]
     fn place(&self, vertex: Vertex) -> Option<Vertex> {
         self.partition.place_at(self.rank, vertex).map(|place| place as Vertex)
@@ -211,29 +215,29 @@ fn ends(pair: u64) -> (Vertex, Vertex) {
 
 /// Builds the rows of a torus or grid, in the order of the edges. First come the edges of the
 /// vertices above and to the left, then the vertex's own, then those that wrap around.
-fn lattice(own: Own, width: usize, height: usize, round: bool, over: bool) -> Result<Graph, GenerateError> {
+fn lattice(own: OwnVertices, width: usize, height: usize, wrap_x: bool, wrap_y: bool) -> Result<Graph, GenerateError> {
     own.by_rule(|vertex, list| {
         let (x, y) = (vertex % width, vertex / width);
         let neighbours = [
             (y > 0).then(|| vertex - width),
             (x > 0).then(|| vertex - 1),
-            if x + 1 < width { Some(vertex + 1) } else { round.then(|| vertex - x) },
-            if y + 1 < height { Some(vertex + width) } else { over.then_some(x) },
-            (x == 0 && round).then(|| vertex + width - 1),
-            (y == 0 && over).then(|| (height - 1) * width + x),
+            if x + 1 < width { Some(vertex + 1) } else { wrap_x.then(|| vertex - x) },
+            if y + 1 < height { Some(vertex + width) } else { wrap_y.then_some(x) },
+            (x == 0 && wrap_x).then(|| vertex + width - 1),
+            (y == 0 && wrap_y).then(|| (height - 1) * width + x),
         ];
         list.extend(neighbours.into_iter().flatten().map(|next| next as Vertex));
     })
 }
 
-fn star(own: Own, vertices: usize) -> Result<Graph, GenerateError> {
+fn star(own: OwnVertices, vertices: usize) -> Result<Graph, GenerateError> {
     own.by_rule(|vertex, list| match vertex {
         0 => list.extend(1..vertices as Vertex),
         _ => list.push(0),
     })
 }
 
-fn ring(own: Own, vertices: usize, neighbours: usize) -> Result<Graph, GenerateError> {
+fn ring(own: OwnVertices, vertices: usize, neighbours: usize) -> Result<Graph, GenerateError> {
     let (half, far) = (neighbours / 2, neighbours / 2 + 1);
     // Whether a vertex is joined to the one at distance `far` ahead.
     let reaches = |vertex: usize| neighbours % 2 == 1 && vertex % (2 * far) < far && vertex + far < vertices;
@@ -250,7 +254,7 @@ fn ring(own: Own, vertices: usize, neighbours: usize) -> Result<Graph, GenerateE
     })
 }
 
-fn rmat_rows(own: Own, scale: u32, edges: usize, seed: u64) -> Result<Graph, GenerateError> {
+fn rmat_rows(own: OwnVertices, scale: u32, edges: usize, seed: u64) -> Result<Graph, GenerateError> {
     let mut pairs = own.draw(edges, seed, purpose::RMAT, |stream| rmat::draw(stream, scale))?;
     pairs.retain(|&pair| {
         let (a, b) = ends(pair);
@@ -260,7 +264,7 @@ fn rmat_rows(own: Own, scale: u32, edges: usize, seed: u64) -> Result<Graph, Gen
 }
 
 fn random_rows<E: From<GenerateError>>(
-    own: Own,
+    own: OwnVertices,
     vertices: usize,
     edges: usize,
     seed: u64,
@@ -283,13 +287,13 @@ fn random_rows<E: From<GenerateError>>(
 /// Returns those of `count` different pairs that touch own vertices. As [`random::pairs`], with the
 /// repeats of all ranks counted together.
 fn random_pairs<E: From<GenerateError>>(
-    own: Own,
+    own: OwnVertices,
     vertices: usize,
     count: usize,
     seed: u64,
     sum: &mut impl FnMut(u64) -> Result<u64, E>,
 ) -> Result<Vec<u64>, E> {
-    let mut have: Vec<u64> = Vec::new();
+    let mut found: Vec<u64> = Vec::new();
     let mut all = 0;
     for round in 0.. {
         let missing = count - all;
@@ -298,10 +302,10 @@ fn random_pairs<E: From<GenerateError>>(
         }
         let purpose = purpose::PAIRS | round << 8;
         let drawn = own.draw(missing, seed, purpose, |stream| random::draw(stream, vertices as u64))?;
-        have = if have.is_empty() { drawn } else { random::merge(have, drawn)? };
+        found = if found.is_empty() { drawn } else { random::merge(found, drawn)? };
         // Each pair counts on the rank of its smaller end.
-        let mine = have.iter().filter(|&&pair| own.place(ends(pair).0).is_some()).count();
+        let mine = found.iter().filter(|&&pair| own.place(ends(pair).0).is_some()).count();
         all = sum(mine as u64)? as usize;
     }
-    Ok(have)
+    Ok(found)
 }

@@ -57,9 +57,9 @@ pub(super) fn pair(a: Vertex, b: Vertex) -> u64 {
 /// the repeats. At least every other draw is new, so the number of rounds is logarithmic; sparse
 /// graphs take two.
 pub(super) fn pairs(vertices: usize, count: usize, seed: u64) -> Result<Vec<u64>, GenerateError> {
-    let mut have: Vec<u64> = Vec::new();
+    let mut found: Vec<u64> = Vec::new();
     for round in 0.. {
-        let missing = count - have.len();
+        let missing = count - found.len();
         if missing == 0 {
             break;
         }
@@ -71,9 +71,9 @@ pub(super) fn pairs(vertices: usize, count: usize, seed: u64) -> Result<Vec<u64>
         });
         stream::sort(&mut drawn);
         drawn.dedup();
-        have = if have.is_empty() { drawn } else { merge(have, drawn)? };
+        found = if found.is_empty() { drawn } else { merge(found, drawn)? };
     }
-    Ok(have)
+    Ok(found)
 }
 
 /// Draws two different vertices.
@@ -109,13 +109,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_merge_has_what_either_has_once() {
+    fn a_merge_has_every_item_of_both_lists_once() {
         let merged = merge(vec![1, 3, 5, 9], vec![0, 3, 4, 9, 12]).unwrap();
         assert_eq!(merged, [0, 1, 3, 4, 5, 9, 12]);
     }
 
     #[test]
-    fn every_pair_is_drawn_about_as_often_as_any_other() {
+    fn all_pairs_are_drawn_about_equally_often() {
         let mut seen = [0u32; 10];
         for seed in 0..5000 {
             for (a, b) in random_edges(5, 3, seed).unwrap().list {

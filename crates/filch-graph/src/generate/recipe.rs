@@ -3,7 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use super::connect::{connect_edges, Anywhere};
+use super::connect::{connect_edges, RandomSmaller};
 use super::edges::Edges;
 use super::{kgraph, lattice, random, rmat, GenerateError};
 use crate::Graph;
@@ -33,7 +33,7 @@ use crate::Graph;
 /// assert_eq!(recipe.to_string(), "random:1000,1500,seed=7,connected");
 ///
 /// let error = "torus:1000".parse::<Recipe>().unwrap_err();
-/// assert_eq!(error.to_string(), "`torus:1000` is no recipe for a graph: a torus is written `torus:WIDTHxHEIGHT`");
+/// assert_eq!(error.to_string(), "`torus:1000` is not a valid graph recipe: a torus is written `torus:WIDTHxHEIGHT`");
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -86,7 +86,7 @@ impl Recipe {
     pub fn build(&self) -> Result<Graph, GenerateError> {
         let mut edges = self.edges()?;
         if self.connected {
-            connect_edges(&mut edges, Anywhere::new(self.seed));
+            connect_edges(&mut edges, RandomSmaller::new(self.seed));
         }
         if self.shuffled {
             edges.shuffle(self.seed);
@@ -139,7 +139,7 @@ pub struct RecipeError {
 
 impl fmt::Display for RecipeError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "`{}` is no recipe for a graph: {}", self.text, self.why)
+        write!(f, "`{}` is not a valid graph recipe: {}", self.text, self.why)
     }
 }
 
@@ -156,7 +156,7 @@ impl FromStr for Recipe {
 fn parse(text: &str) -> Result<Recipe, String> {
     let (name, arguments) = text.split_once(':').unwrap_or((text, ""));
     // How many arguments describe the graph; the rest are options.
-    let (form, own) = match name {
+    let (usage, required) = match name {
         "kgraph" => ("a k-graph is written `kgraph:N,k=K`", 2),
         "kgraph-plane" => ("a k-graph in the plane is written `kgraph-plane:N,k=K`", 2),
         "torus" => ("a torus is written `torus:WIDTHxHEIGHT`", 1),
@@ -167,30 +167,30 @@ fn parse(text: &str) -> Result<Recipe, String> {
         "path" => ("a path is written `path:N`", 1),
         _ => {
             return Err(format!(
-                "there is no `{name}`; there are kgraph, kgraph-plane, torus, grid, random, rmat, star and path"
+                "unknown graph `{name}`; use kgraph, kgraph-plane, torus, grid, random, rmat, star or path"
             ))
         }
     };
     let arguments: Vec<&str> = arguments.split(',').map(str::trim).collect();
-    if arguments.len() < own || arguments[..own].iter().any(|argument| argument.is_empty()) {
-        return Err(form.to_owned());
+    if arguments.len() < required || arguments[..required].iter().any(|argument| argument.is_empty()) {
+        return Err(usage.to_owned());
     }
-    let (own, options) = arguments.split_at(own);
-    let size = |text: &str| number::<usize>(text, form);
-    let neighbours = |text: &str| size(text.strip_prefix("k=").ok_or(form)?);
+    let (required, options) = arguments.split_at(required);
+    let size = |text: &str| number::<usize>(text, usage);
+    let neighbours = |text: &str| size(text.strip_prefix("k=").ok_or(usage)?);
     let sides = |text: &str| {
-        let (width, height) = text.split_once('x').ok_or(form)?;
+        let (width, height) = text.split_once('x').ok_or(usage)?;
         Ok::<_, String>((size(width)?, size(height)?))
     };
     let shape = match name {
-        "kgraph" => Shape::KgraphRing { vertices: size(own[0])?, neighbours: neighbours(own[1])? },
-        "kgraph-plane" => Shape::KgraphPlane { vertices: size(own[0])?, neighbours: neighbours(own[1])? },
-        "torus" => sides(own[0]).map(|(width, height)| Shape::Torus { width, height })?,
-        "grid" => sides(own[0]).map(|(width, height)| Shape::Grid { width, height })?,
-        "random" => Shape::Random { vertices: size(own[0])?, edges: size(own[1])? },
-        "rmat" => Shape::Rmat { scale: number(own[0], form)?, edges: size(own[1])? },
-        "star" => Shape::Star { vertices: size(own[0])? },
-        _ => Shape::Path { vertices: size(own[0])? },
+        "kgraph" => Shape::KgraphRing { vertices: size(required[0])?, neighbours: neighbours(required[1])? },
+        "kgraph-plane" => Shape::KgraphPlane { vertices: size(required[0])?, neighbours: neighbours(required[1])? },
+        "torus" => sides(required[0]).map(|(width, height)| Shape::Torus { width, height })?,
+        "grid" => sides(required[0]).map(|(width, height)| Shape::Grid { width, height })?,
+        "random" => Shape::Random { vertices: size(required[0])?, edges: size(required[1])? },
+        "rmat" => Shape::Rmat { scale: number(required[0], usage)?, edges: size(required[1])? },
+        "star" => Shape::Star { vertices: size(required[0])? },
+        _ => Shape::Path { vertices: size(required[0])? },
     };
     let mut recipe = Recipe::from(shape);
     for option in options {
@@ -199,8 +199,8 @@ fn parse(text: &str) -> Result<Recipe, String> {
             (None, "connected") => recipe.connected = true,
             (None, "shuffled") => recipe.shuffled = true,
             (None, other) => {
-                let may = "`seed=S`, `connected` and `shuffled`";
-                return Err(format!("`{other}` is not an option; {form}, and may be followed by {may}"));
+                let allowed = "`seed=S`, `connected` and `shuffled`";
+                return Err(format!("`{other}` is not an option; {usage}, and may be followed by {allowed}"));
             }
         }
     }
@@ -208,10 +208,10 @@ fn parse(text: &str) -> Result<Recipe, String> {
 }
 
 /// Parses a number, with or without underscores between its digits.
-fn number<N: FromStr>(text: &str, form: &str) -> Result<N, String> {
+fn number<N: FromStr>(text: &str, usage: &str) -> Result<N, String> {
     let digits = text.replace('_', "");
     if digits.is_empty() || !digits.bytes().all(|byte| byte.is_ascii_digit()) {
-        return Err(format!("`{text}` is not a number; {form}"));
+        return Err(format!("`{text}` is not a number; {usage}"));
     }
     digits.parse().map_err(|_| format!("`{text}` is too large"))
 }

@@ -94,7 +94,7 @@ mod tests {
     }
 
     #[test]
-    fn runs_and_purposes_have_streams_of_their_own() {
+    fn each_run_and_purpose_has_its_own_stream() {
         let firsts: std::collections::HashSet<u64> = (0..4)
             .flat_map(|seed| {
                 (0..4).flat_map(move |purpose| (0..64).map(move |run| Stream::new(seed, purpose, run).next()))
@@ -104,7 +104,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_stay_below_the_limit_and_reach_all_of_it() {
+    fn numbers_cover_the_range_below_the_limit() {
         let mut stream = Stream::new(7, 0, 0);
         let mut seen = [false; 10];
         (0..1000).for_each(|_| seen[stream.below(10) as usize] = true);
@@ -112,7 +112,7 @@ mod tests {
     }
 
     #[test]
-    fn every_item_is_in_one_run_and_knows_its_index() {
+    fn every_item_is_in_one_run_and_gets_its_index() {
         let mut items = vec![usize::MAX; 5 * RUN + 17];
         in_runs(&mut items, &|run, first, items| {
             assert_eq!(run * RUN, first);
@@ -122,7 +122,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_sorted_in_parts_is_sorted() {
+    fn a_parallel_sort_sorts() {
         let mut stream = Stream::new(3, 0, 0);
         let mut items: Vec<u64> = (0..200_000).map(|_| stream.below(50_000)).collect();
         let mut expected = items.clone();

@@ -55,7 +55,7 @@ impl fmt::Display for BuildError {
                 Graph::MOST_VERTICES
             ),
             BuildError::TooManyArcs { arcs } => {
-                write!(f, "a graph of {arcs} arcs is too large: there they are numbered in 32 bits, which is enough for 4294967295")
+                write!(f, "a graph of {arcs} arcs is too large: the target numbers its edges in 32 bits, so there can be at most 4294967295")
             }
             BuildError::NoSuchVertex { from, to, vertices: 0 } => {
                 write!(f, "there is an arc from {from} to {to}, but the graph has no vertices")
@@ -107,35 +107,35 @@ impl Graph {
     }
 
     /// Builds a graph from edges in several slices. Parts of a file need not be concatenated. With
-    /// `both`, each pair is an edge, else an arc.
-    pub(crate) fn from_parts<P>(vertices: usize, parts: &[P], both: bool) -> Result<Graph, BuildError>
+    /// `undirected`, each pair is an edge, else an arc.
+    pub(crate) fn from_parts<P>(vertices: usize, parts: &[P], undirected: bool) -> Result<Graph, BuildError>
     where
         P: AsRef<[Pair]> + Sync,
     {
         let pairs: usize = parts.iter().map(|part| part.as_ref().len()).sum();
         let shares = if pairs < WORTH_SHARING { 1 } else { filch::threads().min(MOST_SHARES) };
-        Graph::from_parts_shared(vertices, parts, both, shares)
+        Graph::from_parts_shared(vertices, parts, undirected, shares)
     }
 
     pub(super) fn from_parts_shared<P>(
         vertices: usize,
         parts: &[P],
-        both: bool,
+        undirected: bool,
         shares: usize,
     ) -> Result<Graph, BuildError>
     where
         P: AsRef<[Pair]> + Sync,
     {
         check_vertices(vertices)?;
-        let Survey { pairs, loops, past } = survey(parts);
-        if past as usize > vertices {
+        let Survey { pairs, loops, vertex_end } = survey(parts);
+        if vertex_end as usize > vertices {
             let outside = |&(from, to): &Pair| from.max(to) as usize >= vertices;
             let (from, to) =
                 parts.iter().find_map(|part| part.as_ref().iter().copied().find(outside)).unwrap_or_default();
             return Err(BuildError::NoSuchVertex { from, to, vertices });
         }
-        let arcs = if both { 2 * pairs - loops } else { pairs };
-        Ok(Graph::sorted(vertices, arcs, parts, both, shares))
+        let arcs = if undirected { 2 * pairs - loops } else { pairs };
+        Ok(Graph::sorted(vertices, arcs, parts, undirected, shares))
     }
 
     /// Builds a graph whose lists of neighbours are written in place, in parallel.
@@ -196,15 +196,15 @@ impl Graph {
         Graph::sorted(rows, arcs.len(), &[arcs], false, shares)
     }
 
-    fn sorted<P>(vertices: usize, arcs: usize, parts: &[P], both: bool, shares: usize) -> Graph
+    fn sorted<P>(vertices: usize, arcs: usize, parts: &[P], undirected: bool, shares: usize) -> Graph
     where
         P: AsRef<[Pair]> + Sync,
     {
         if u32::try_from(arcs).is_ok() {
-            let (offsets, targets) = counting_sort(vertices, arcs, parts, both, shares);
+            let (offsets, targets) = counting_sort(vertices, arcs, parts, undirected, shares);
             Graph { offsets: Offsets::Narrow(offsets), targets }
         } else {
-            let (offsets, targets) = counting_sort(vertices, arcs, parts, both, shares);
+            let (offsets, targets) = counting_sort(vertices, arcs, parts, undirected, shares);
             Graph { offsets: Offsets::Wide(offsets), targets }
         }
     }
@@ -233,18 +233,22 @@ struct Survey {
     pairs: usize,
     loops: usize,
     /// One more than the largest vertex: the fewest vertices that these edges need.
-    past: u64,
+    vertex_end: u64,
 }
 
 impl Survey {
     fn and(self, other: Survey) -> Survey {
-        Survey { pairs: self.pairs + other.pairs, loops: self.loops + other.loops, past: self.past.max(other.past) }
+        Survey {
+            pairs: self.pairs + other.pairs,
+            loops: self.loops + other.loops,
+            vertex_end: self.vertex_end.max(other.vertex_end),
+        }
     }
 }
 
 fn survey<P: AsRef<[Pair]> + Sync>(parts: &[P]) -> Survey {
     match parts {
-        [] => Survey { pairs: 0, loops: 0, past: 0 },
+        [] => Survey { pairs: 0, loops: 0, vertex_end: 0 },
         [part] => survey_part(part.as_ref()),
         _ => {
             let (left, right) = parts.split_at(parts.len() / 2);
@@ -260,40 +264,40 @@ fn survey_part(pairs: &[Pair]) -> Survey {
         let (left, right) = filch::join(|| survey_part(left), || survey_part(right));
         return left.and(right);
     }
-    let (mut loops, mut past) = (0, 0);
+    let (mut loops, mut vertex_end) = (0, 0);
     for &(from, to) in pairs {
         loops += usize::from(from == to);
-        past = past.max(u64::from(from.max(to)) + 1);
+        vertex_end = vertex_end.max(u64::from(from.max(to)) + 1);
     }
-    Survey { pairs: pairs.len(), loops, past }
+    Survey { pairs: pairs.len(), loops, vertex_end }
 }
 
 fn counting_sort<O: Index, P: AsRef<[Pair]> + Sync>(
     vertices: usize,
     arcs: usize,
     parts: &[P],
-    both: bool,
+    undirected: bool,
     shares: usize,
 ) -> (Box<[O]>, Box<[Vertex]>) {
     let mut offsets = vec![O::default(); vertices + 1];
     let mut targets = vec![0; arcs].into_boxed_slice();
-    count(&mut offsets[..vertices], parts, both, shares);
+    count(&mut offsets[..vertices], parts, undirected, shares);
     let mut before = 0;
     for offset in &mut offsets {
         let degree = offset.get();
         *offset = O::of(before);
         before += degree;
     }
-    place(&mut offsets[..vertices], &mut targets, parts, both, shares);
+    place(&mut offsets[..vertices], &mut targets, parts, undirected, shares);
     // Placing moved the start of each list to its end, which is the start of the next.
     offsets.copy_within(..vertices, 1);
     offsets[0] = O::of(0);
     (offsets.into_boxed_slice(), targets)
 }
 
-fn count<O: Index, P: AsRef<[Pair]> + Sync>(counts: &mut [O], parts: &[P], both: bool, shares: usize) {
+fn count<O: Index, P: AsRef<[Pair]> + Sync>(counts: &mut [O], parts: &[P], undirected: bool, shares: usize) {
     let share_of = |first: usize, counts: &mut [O]| {
-        for_each_arc(parts, both, |from, _| {
+        for_each_arc(parts, undirected, |from, _| {
             // One test for "in this share" and for the bounds.
             if let Some(count) = counts.get_mut((from as usize).wrapping_sub(first)) {
                 *count = O::of(count.get() + 1);
@@ -317,11 +321,11 @@ fn place<O: Index, P: AsRef<[Pair]> + Sync>(
     starts: &mut [O],
     targets: &mut [Vertex],
     parts: &[P],
-    both: bool,
+    undirected: bool,
     shares: usize,
 ) {
     let share_of = |first: usize, base: usize, starts: &mut [O], targets: &mut [Vertex]| {
-        for_each_arc(parts, both, |from, to| {
+        for_each_arc(parts, undirected, |from, to| {
             if let Some(start) = starts.get_mut((from as usize).wrapping_sub(first)) {
                 targets[start.get() - base] = to;
                 *start = O::of(start.get() + 1);
@@ -341,23 +345,23 @@ fn place<O: Index, P: AsRef<[Pair]> + Sync>(
                 true => starts.len(),
                 false => starts.partition_point(|start| start.get() < arcs / shares * share),
             };
-            let (mine, rest) = mem::take(&mut starts).split_at_mut(size);
+            let (own_starts, rest) = mem::take(&mut starts).split_at_mut(size);
             let end = rest.first().map_or(arcs, |start| start.get());
-            let (my_targets, rest_targets) = mem::take(&mut targets).split_at_mut(end - base);
+            let (own_targets, other_targets) = mem::take(&mut targets).split_at_mut(end - base);
             let share_of = &share_of;
-            scope.spawn(move |_| share_of(first, base, mine, my_targets));
-            (starts, targets) = (rest, rest_targets);
+            scope.spawn(move |_| share_of(first, base, own_starts, own_targets));
+            (starts, targets) = (rest, other_targets);
             (first, base) = (first + size, end);
         }
     });
 }
 
 #[inline]
-fn for_each_arc<P: AsRef<[Pair]>>(parts: &[P], both: bool, mut visit: impl FnMut(Vertex, Vertex)) {
+fn for_each_arc<P: AsRef<[Pair]>>(parts: &[P], undirected: bool, mut visit: impl FnMut(Vertex, Vertex)) {
     for part in parts {
         for &(from, to) in part.as_ref() {
             visit(from, to);
-            if both && from != to {
+            if undirected && from != to {
                 visit(to, from);
             }
         }

@@ -6,11 +6,11 @@ use super::offsets::{Index, Offsets};
 use super::{BuildError, Graph, Vertex};
 
 /// The expected graph, as plain lists.
-fn lists(vertices: usize, pairs: &[(Vertex, Vertex)], both: bool) -> Vec<Vec<Vertex>> {
+fn lists(vertices: usize, pairs: &[(Vertex, Vertex)], undirected: bool) -> Vec<Vec<Vertex>> {
     let mut lists = vec![Vec::new(); vertices];
     for &(from, to) in pairs {
         lists[from as usize].push(to);
-        if both && from != to {
+        if undirected && from != to {
             lists[to as usize].push(from);
         }
     }
@@ -49,10 +49,10 @@ fn many_pairs() -> (usize, Vec<(Vertex, Vertex)>) {
 
 proptest! {
     #[test]
-    fn the_neighbours_are_those_of_the_edges_in_their_order((vertices, pairs) in vertices_and_pairs(), both: bool, shares in 1..9usize, cut in 0..200usize) {
+    fn the_neighbours_are_those_of_the_edges_in_their_order((vertices, pairs) in vertices_and_pairs(), undirected: bool, shares in 1..9usize, cut in 0..200usize) {
         let (left, right) = pairs.split_at(cut.min(pairs.len()));
-        let graph = Graph::from_parts_shared(vertices, &[left, right], both, shares).unwrap();
-        let expected = lists(vertices, &pairs, both);
+        let graph = Graph::from_parts_shared(vertices, &[left, right], undirected, shares).unwrap();
+        let expected = lists(vertices, &pairs, undirected);
         prop_assert_eq!(graph.vertices(), vertices);
         prop_assert_eq!(graph.arcs(), expected.iter().map(Vec::len).sum::<usize>());
         prop_assert_eq!(graph.largest_degree(), expected.iter().map(Vec::len).max().unwrap());
@@ -66,7 +66,7 @@ proptest! {
     }
 
     #[test]
-    fn sorting_and_shuffling_only_reorder_and_repeats_go((vertices, pairs) in vertices_and_pairs(), seed: u64, wide: bool) {
+    fn sorting_and_shuffling_only_reorder_and_repeats_are_removed((vertices, pairs) in vertices_and_pairs(), seed: u64, wide: bool) {
         let mut graph = Graph::directed(vertices, &pairs).unwrap();
         if wide {
             graph = widened(&graph);
@@ -96,15 +96,15 @@ proptest! {
 }
 
 #[test]
-fn many_edges_on_many_threads_give_what_one_thread_gives() {
+fn many_threads_build_the_same_graph_as_one_thread() {
     let (vertices, pairs) = many_pairs();
-    for both in [false, true] {
-        let one = Graph::from_parts_shared(vertices, &[&pairs[..]], both, 1).unwrap();
-        assert_eq!(lists_of(&one), lists(vertices, &pairs, both));
+    for undirected in [false, true] {
+        let one = Graph::from_parts_shared(vertices, &[&pairs[..]], undirected, 1).unwrap();
+        assert_eq!(lists_of(&one), lists(vertices, &pairs, undirected));
         for shares in [2, 3, 16] {
-            assert_eq!(Graph::from_parts_shared(vertices, &[&pairs[..]], both, shares).unwrap(), one);
+            assert_eq!(Graph::from_parts_shared(vertices, &[&pairs[..]], undirected, shares).unwrap(), one);
         }
-        assert_eq!(Graph::from_parts(vertices, &[&pairs[..]], both).unwrap(), one);
+        assert_eq!(Graph::from_parts(vertices, &[&pairs[..]], undirected).unwrap(), one);
     }
 }
 
@@ -119,7 +119,7 @@ fn sorting_a_large_graph_sorts_every_list() {
 }
 
 #[test]
-fn a_shuffle_of_three_takes_every_order_about_as_often() {
+fn a_shuffle_gives_every_order_about_equally_often() {
     let vertices = 6_000;
     let mut graph = Graph::from_lists(vertices, |_| 3, |_, list| list.copy_from_slice(&[0, 1, 2])).unwrap();
     graph.shuffle_neighbours(11);
@@ -144,7 +144,7 @@ fn wide_offsets_give_the_same_neighbours() {
 }
 
 #[test]
-fn an_empty_graph_has_nothing() {
+fn an_empty_graph_has_no_vertices_and_no_arcs() {
     let graph = Graph::directed(0, &[]).unwrap();
     assert_eq!((graph.vertices(), graph.arcs(), graph.largest_degree()), (0, 0, 0));
     assert_eq!(graph.without_repeats().vertices(), 0);
@@ -167,7 +167,7 @@ fn more_vertices_than_32_bits_can_number_are_refused() {
 }
 
 #[test]
-fn an_end_that_is_no_vertex_is_refused() {
+fn an_arc_to_a_vertex_that_does_not_exist_is_refused() {
     let error = Graph::undirected(5, &[(0, 4), (5, 1), (9, 9)]).unwrap_err();
     assert_eq!(error, BuildError::NoSuchVertex { from: 5, to: 1, vertices: 5 });
     assert_eq!(error.to_string(), "there is an arc from 5 to 1, but the vertices are numbered 0 to 4");
@@ -179,7 +179,7 @@ fn an_end_that_is_no_vertex_is_refused() {
 }
 
 #[test]
-fn a_large_graph_does_not_fill_the_screen() {
+fn the_debug_output_of_a_large_graph_has_only_its_sizes() {
     let small = Graph::undirected(2, &[(0, 1)]).unwrap();
     assert_eq!(format!("{small:?}"), "Graph { vertices: 2, arcs: 2, neighbours: [[1], [0]] }");
     let large = Graph::directed(1000, &[(0, 1)]).unwrap();
@@ -188,6 +188,6 @@ fn a_large_graph_does_not_fill_the_screen() {
 
 #[test]
 #[should_panic]
-fn the_neighbours_of_a_vertex_that_is_not_there_are_a_panic() {
+fn the_neighbours_of_a_vertex_that_does_not_exist_panic() {
     Graph::directed(3, &[]).unwrap().neighbours(3);
 }

@@ -10,7 +10,7 @@
 //!
 //! let recipe: Recipe = "torus:10x10".parse()?;
 //! let partition = Partition::blocks(recipe.vertices()?, 4);
-//! // The second of four ranks. A torus can be built without a word to the others.
+//! // The second of four ranks. A torus is built without data from the other ranks.
 //! let part = recipe.part(partition, 1, |_| -> Result<u64, filch_graph::generate::GenerateError> { unreachable!() })?;
 //! assert_eq!((part.own(), part.arcs()), (25, 100));
 //! assert_eq!(part.vertex(0), 25);

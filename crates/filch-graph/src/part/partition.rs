@@ -42,8 +42,8 @@ impl Partition {
     ///
     /// If there are no ranks, or more vertices than a [`Graph`] can have.
     pub fn blocks(vertices: usize, ranks: usize) -> Self {
-        assert!(ranks > 0, "vertices cannot be parted among no ranks");
-        assert!(vertices <= Graph::MOST_VERTICES, "{vertices} vertices are too many");
+        assert!(ranks > 0, "a partition needs at least one rank");
+        assert!(vertices <= Graph::MOST_VERTICES, "{vertices} vertices are too many for a graph");
         Partition { vertices, ranks, block: vertices.div_ceil(ranks).max(1), hash: None }
     }
 
@@ -80,39 +80,39 @@ impl Partition {
     /// Returns the rank that has this vertex.
     #[inline]
     pub fn rank_of(&self, vertex: Vertex) -> usize {
-        self.spot(vertex) / self.block
+        self.position(vertex) / self.block
     }
 
     /// Returns the place of a vertex on the rank that has it, from 0.
     #[inline]
     pub fn place_of(&self, vertex: Vertex) -> usize {
-        self.spot(vertex) % self.block
+        self.position(vertex) % self.block
     }
 
     /// Returns the place of a vertex on this rank, if this rank has it.
     #[inline]
     pub fn place_at(&self, rank: usize, vertex: Vertex) -> Option<usize> {
-        let place = self.spot(vertex).wrapping_sub(rank * self.block);
+        let place = self.position(vertex).wrapping_sub(rank * self.block);
         (place < self.block).then_some(place)
     }
 
     /// Returns the vertex at a place of a rank.
     #[inline]
     pub fn vertex(&self, rank: usize, place: usize) -> Vertex {
-        let spot = rank * self.block + place;
+        let position = rank * self.block + place;
         match self.hash {
-            None => spot as Vertex,
-            Some((_, back)) => (spot as u64 * back % self.vertices as u64) as Vertex,
+            None => position as Vertex,
+            Some((_, inverse_factor)) => (position as u64 * inverse_factor % self.vertices as u64) as Vertex,
         }
     }
 
     /// Returns the place of a vertex among all vertices.
     #[inline]
-    fn spot(&self, vertex: Vertex) -> usize {
+    fn position(&self, vertex: Vertex) -> usize {
         match self.hash {
             None => vertex as usize,
             // Both factors are below 2³², so the product fits.
-            Some((by, _)) => (u64::from(vertex) * by % self.vertices as u64) as usize,
+            Some((factor, _)) => (u64::from(vertex) * factor % self.vertices as u64) as usize,
         }
     }
 }
@@ -122,7 +122,10 @@ impl Partition {
 fn multiplier(all: u64) -> (u64, u64) {
     let golden = (all as f64 * 0.618_033_988_749_895) as u64;
     // The loop ends: 1 is such a number.
-    (1..=golden.max(1)).rev().find_map(|by| inverse(by, all).map(|back| (by, back))).unwrap_or((1, 1))
+    (1..=golden.max(1))
+        .rev()
+        .find_map(|factor| inverse(factor, all).map(|inverse_factor| (factor, inverse_factor)))
+        .unwrap_or((1, 1))
 }
 
 /// Returns the inverse of `number` modulo `all`; none if they have a divisor in common.
@@ -161,7 +164,7 @@ mod tests {
     }
 
     #[test]
-    fn the_largest_graph_has_a_hash_too() {
+    fn the_hash_works_for_the_largest_graph() {
         let most = Graph::MOST_VERTICES;
         let partition = Partition::hashed(most, 1000);
         for vertex in [0, 1, 2, 1 << 31, most as Vertex - 1] {
@@ -170,7 +173,7 @@ mod tests {
     }
 
     #[test]
-    fn vertices_that_are_near_each_other_fall_to_all_ranks_alike() {
+    fn vertices_near_each_other_are_spread_evenly_over_all_ranks() {
         let partition = Partition::hashed(1_000_000, 8);
         for first in [0, 4096, 999_000] {
             let mut count = [0; 8];

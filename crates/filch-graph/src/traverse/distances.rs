@@ -35,7 +35,7 @@ const PIECE: usize = 512;
 
 /// How many vertices of small levels a worker processes at once. Then the exploration checks
 /// whether to stop.
-const AT_ONCE: usize = 8 * PIECE;
+const SMALL_LEVELS_LIMIT: usize = 8 * PIECE;
 
 /// The distance of each vertex from the nearest root.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -122,7 +122,7 @@ pub fn distances<K: Kind<Vertex>>(
     let explored = explore.run(0..tasks as u32, |task, worker| match search.run(task) {
         Step::Done => {}
         Step::Repeat => worker.found_done(),
-        Step::Level(tasks) => worker.push_all(tasks),
+        Step::NextLevel(tasks) => worker.push_all(tasks),
     });
     let repeats = explored.counts().iter().map(|counts| counts.redundant).sum::<u64>();
     let tasks = explored.counts().iter().map(|counts| counts.tasks).sum::<u64>();
@@ -166,7 +166,7 @@ enum Step {
     /// The piece was claimed by another run of the task.
     Repeat,
     /// The last piece of its level. Has the tasks of the next level, if there are any.
-    Level(std::ops::Range<u32>),
+    NextLevel(std::ops::Range<u32>),
 }
 
 struct Search<'a> {
@@ -187,7 +187,7 @@ impl Search<'_> {
             return Step::Repeat;
         };
         let mut found = Vec::new();
-        self.look(piece, level.distance + 1, &mut found);
+        self.visit(piece, level.distance + 1, &mut found);
         drop(level);
         if !found.is_empty() {
             self.found.lock().unwrap_or_else(PoisonError::into_inner).push(found);
@@ -195,20 +195,20 @@ impl Search<'_> {
         // Acquire and release: the last worker to finish sees the distances that the others have
         // written.
         match self.unfinished.fetch_sub(1, Ordering::AcqRel) {
-            1 => Step::Level(self.advance()),
+            1 => Step::NextLevel(self.advance()),
             _ => Step::Done,
         }
     }
 
     /// Sets this distance for all neighbours that have none.
-    fn look(&self, vertices: &[Vertex], distance: u32, found: &mut Vec<Vertex>) {
+    fn visit(&self, vertices: &[Vertex], distance: u32, found: &mut Vec<Vertex>) {
         for &vertex in vertices {
             for &next in self.graph.neighbours(vertex) {
-                let place = &self.distances[next as usize];
+                let entry = &self.distances[next as usize];
                 // Relaxed: all workers that write it in this level write the same value, and
                 // `unfinished` orders the levels.
-                if place.load(Ordering::Relaxed) == NONE {
-                    place.store(distance, Ordering::Relaxed);
+                if entry.load(Ordering::Relaxed) == NONE {
+                    entry.store(distance, Ordering::Relaxed);
                     found.push(next);
                 }
             }
@@ -222,10 +222,10 @@ impl Search<'_> {
         let (mut distance, first) = (level.distance + 1, level.tasks().end);
         let mut vertices = std::mem::take(&mut *self.found.lock().unwrap_or_else(PoisonError::into_inner)).concat();
         let (mut done, mut found) = (0, std::mem::take(&mut level.vertices));
-        while !vertices.is_empty() && vertices.len() < 2 * PIECE && done < AT_ONCE {
+        while !vertices.is_empty() && vertices.len() < 2 * PIECE && done < SMALL_LEVELS_LIMIT {
             found.clear();
             distance += 1;
-            self.look(&vertices, distance, &mut found);
+            self.visit(&vertices, distance, &mut found);
             done += vertices.len();
             std::mem::swap(&mut vertices, &mut found);
         }

@@ -26,15 +26,15 @@ impl Effort {
     }
 
     /// Adds to the number of needed tasks, once it is known.
-    pub(super) fn needing(mut self, more: u64) -> Effort {
+    pub(super) fn add_needed(mut self, more: u64) -> Effort {
         self.needed = self.needed.map(|needed| needed + more);
         self
     }
 
     /// Returns the sum of this exploration and the next.
-    pub(super) fn then(mut self, next: Effort) -> Effort {
+    pub(super) fn plus(mut self, next: Effort) -> Effort {
         self.ending = next.ending;
-        self.needed = self.needed.zip(next.needed).map(|(mine, its)| mine + its);
+        self.needed = self.needed.zip(next.needed).map(|(own, added)| own + added);
         for (at, more) in next.counts.into_iter().enumerate() {
             match self.counts.get_mut(at) {
                 None => self.counts.push(more),

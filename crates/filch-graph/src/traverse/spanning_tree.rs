@@ -59,9 +59,9 @@ use crate::{Graph, Vertex};
 /// If the root is not a vertex of the graph.
 pub fn spanning_tree<K: Kind<Vertex>>(graph: &Graph, root: Vertex, explore: Explore<'_, AtLeast, K>) -> Tree {
     check_roots(graph, &[root]);
-    let growth = Growth::new(graph);
-    let effort = growth.grow(vec![root], explore);
-    growth.finish(vec![root], effort, usize::from(graph.degree(root) == 0))
+    let builder = ForestBuilder::new(graph);
+    let effort = builder.grow(vec![root], explore);
+    builder.finish(vec![root], effort, usize::from(graph.degree(root) == 0))
 }
 
 /// Returns a forest with a tree for each component.
@@ -82,29 +82,30 @@ pub fn spanning_tree<K: Kind<Vertex>>(graph: &Graph, root: Vertex, explore: Expl
 /// # Ok::<(), generate::GenerateError>(())
 /// ```
 pub fn spanning_forest<K: Kind<Vertex> + Clone>(graph: &Graph, explore: Explore<'_, AtLeast, K>) -> Tree {
-    let growth = Growth::new(graph);
-    let every = || 0..graph.vertices() as Vertex;
-    let mut roots: Vec<Vertex> = every().max_by_key(|&vertex| graph.degree(vertex)).into_iter().collect();
-    let mut effort = growth.grow(roots.clone(), explore.clone());
-    let some_left = |effort: &Effort| effort.is_complete() && every().any(|vertex| growth.is_left(vertex));
-    if some_left(&effort) {
-        let (unions, more) = unite(graph, |vertex| growth.is_left(vertex), explore.clone());
-        effort = effort.then(more);
+    let builder = ForestBuilder::new(graph);
+    let all_vertices = || 0..graph.vertices() as Vertex;
+    let mut roots: Vec<Vertex> = all_vertices().max_by_key(|&vertex| graph.degree(vertex)).into_iter().collect();
+    let mut effort = builder.grow(roots.clone(), explore.clone());
+    let has_unreached =
+        |effort: &Effort| effort.is_complete() && all_vertices().any(|vertex| builder.is_unreached(vertex));
+    if has_unreached(&effort) {
+        let (unions, more) = unite(graph, |vertex| builder.is_unreached(vertex), explore.clone());
+        effort = effort.plus(more);
         if effort.is_complete() {
             let starts: Vec<Vertex> =
-                every().filter(|&vertex| growth.is_left(vertex) && unions.is_smallest(vertex)).collect();
+                all_vertices().filter(|&vertex| builder.is_unreached(vertex) && unions.is_smallest(vertex)).collect();
             drop(unions);
             roots.extend(&starts);
-            effort = effort.then(growth.grow(starts, explore));
+            effort = effort.plus(builder.grow(starts, explore));
         }
     }
-    let alone = roots.iter().filter(|&&root| graph.degree(root) == 0).count();
-    let added = if some_left(&effort) { growth.grow_one_way(&mut roots) } else { 0 };
-    growth.finish(roots, effort, alone + added)
+    let isolated = roots.iter().filter(|&&root| graph.degree(root) == 0).count();
+    let added = if has_unreached(&effort) { builder.grow_unreached(&mut roots) } else { 0 };
+    builder.finish(roots, effort, isolated + added)
 }
 
 /// A forest under construction.
-struct Growth<'g> {
+struct ForestBuilder<'g> {
     graph: &'g Graph,
     marks: Box<[AtomicU8]>,
     /// Written by the worker that set the mark, and read when the exploration has ended.
@@ -113,22 +114,22 @@ struct Growth<'g> {
 
 // Relaxed throughout: each mark is decided by itself, and the queue provides the order between a
 // push and the run.
-impl<'g> Growth<'g> {
+impl<'g> ForestBuilder<'g> {
     fn new(graph: &'g Graph) -> Self {
         let marks = (0..graph.vertices()).map(|_| AtomicU8::new(0)).collect();
         let parents = (0..graph.vertices()).map(|_| AtomicU32::new(NONE)).collect();
-        Growth { graph, marks, parents }
+        ForestBuilder { graph, marks, parents }
     }
 
     /// Returns whether the vertex is in no tree yet.
-    fn is_left(&self, vertex: Vertex) -> bool {
+    fn is_unreached(&self, vertex: Vertex) -> bool {
         self.marks[vertex as usize].load(Ordering::Relaxed) == 0
     }
 
     /// Grows a tree from each of the roots, which are not in any tree yet.
     fn grow<K: Kind<Vertex>>(&self, mut roots: Vec<Vertex>, explore: Explore<'_, AtLeast, K>) -> Effort {
         for &root in &roots {
-            adopt(&self.marks, &self.parents, root, root);
+            try_set_parent(&self.marks, &self.parents, root, root);
         }
         // Nothing grows from a vertex without neighbours.
         roots.retain(|&root| self.graph.degree(root) > 0);
@@ -137,7 +138,7 @@ impl<'g> Growth<'g> {
             // push.
             let (marks, parents) = (&*self.marks, &*self.parents);
             for &next in self.graph.neighbours(vertex) {
-                if adopt(marks, parents, next, vertex) {
+                if try_set_parent(marks, parents, next, vertex) {
                     worker.push(next);
                 }
             }
@@ -149,36 +150,36 @@ impl<'g> Growth<'g> {
     /// Adds the vertices that no root reaches. They exist only if some arcs go one way, and are
     /// rare enough for one thread. Returns their number.
     #[cold]
-    fn grow_one_way(&self, roots: &mut Vec<Vertex>) -> usize {
-        let adopt = |vertex, parent| adopt(&self.marks, &self.parents, vertex, parent);
+    fn grow_unreached(&self, roots: &mut Vec<Vertex>) -> usize {
+        let try_set_parent = |vertex, parent| try_set_parent(&self.marks, &self.parents, vertex, parent);
         let mut added = 0;
         for root in 0..self.graph.vertices() as Vertex {
-            if adopt(root, root) {
+            if try_set_parent(root, root) {
                 roots.push(root);
                 let mut stack = vec![root];
                 while let Some(vertex) = stack.pop() {
                     added += 1;
-                    stack.extend(self.graph.neighbours(vertex).iter().filter(|&&next| adopt(next, vertex)));
+                    stack.extend(self.graph.neighbours(vertex).iter().filter(|&&next| try_set_parent(next, vertex)));
                 }
             }
         }
         added
     }
 
-    /// Returns the tree. `without` is the number of vertices that were never a task.
-    fn finish(self, roots: Vec<Vertex>, effort: Effort, without: usize) -> Tree {
+    /// Returns the tree. `never_tasks` is the number of vertices that were never a task.
+    fn finish(self, roots: Vec<Vertex>, effort: Effort, never_tasks: usize) -> Tree {
         let parents: Box<[Vertex]> = self.parents.into_vec().into_iter().map(AtomicU32::into_inner).collect();
-        Tree::new(parents, roots, |reached| effort.needing(reached.saturating_sub(without as u64)))
+        Tree::new(parents, roots, |reached| effort.add_needed(reached.saturating_sub(never_tasks as u64)))
     }
 }
 
 /// Sets the parent of the vertex, unless it is in a tree. Returns whether it did.
 #[inline]
-fn adopt(marks: &[AtomicU8], parents: &[AtomicU32], vertex: Vertex, parent: Vertex) -> bool {
+fn try_set_parent(marks: &[AtomicU8], parents: &[AtomicU32], vertex: Vertex, parent: Vertex) -> bool {
     let mark = &marks[vertex as usize];
-    let adopted = mark.load(Ordering::Relaxed) == 0 && mark.swap(1, Ordering::Relaxed) == 0;
-    if adopted {
+    let is_new = mark.load(Ordering::Relaxed) == 0 && mark.swap(1, Ordering::Relaxed) == 0;
+    if is_new {
         parents[vertex as usize].store(parent, Ordering::Relaxed);
     }
-    adopted
+    is_new
 }

@@ -105,19 +105,19 @@ impl Tree {
         // Follows each vertex's path to a root, up to a vertex that is already known to have one. A
         // path longer than the number of vertices is a cycle.
         for vertex in 0..self.parents.len() as Vertex {
-            let mut way = vec![vertex];
+            let mut path = vec![vertex];
             let mut at = vertex;
             while self.contains(at) && !rooted[at as usize] {
                 at = self.parents[at as usize];
-                if way.len() > self.parents.len() {
+                if path.len() > self.parents.len() {
                     return Err(TreeFlaw::Cycle { vertex });
                 }
-                way.push(at);
+                path.push(at);
             }
             if self.contains(at) {
-                way.iter().for_each(|&gone| rooted[gone as usize] = true);
+                path.iter().for_each(|&passed| rooted[passed as usize] = true);
             } else if self.contains(vertex) {
-                return Err(TreeFlaw::ParentOutside { vertex: way[way.len() - 2], parent: at });
+                return Err(TreeFlaw::ParentOutside { vertex: path[path.len() - 2], parent: at });
             }
         }
         Ok(())
@@ -149,19 +149,21 @@ impl fmt::Display for TreeFlaw {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             TreeFlaw::OtherGraph { tree, graph } => {
-                write!(f, "the tree is of a graph with {tree} vertices, and this one has {graph}")
+                write!(f, "the tree is of a graph with {tree} vertices, but this graph has {graph}")
             }
-            TreeFlaw::RootWithParent { root } => write!(f, "vertex {root} is given as a root and is none"),
-            TreeFlaw::UnknownRoot { vertex } => write!(f, "vertex {vertex} has no parent and is not given as a root"),
+            TreeFlaw::RootWithParent { root } => {
+                write!(f, "vertex {root} is listed as a root, but has a parent or is not in the tree")
+            }
+            TreeFlaw::UnknownRoot { vertex } => write!(f, "vertex {vertex} has no parent and is not listed as a root"),
             TreeFlaw::NoArc { parent, child } => {
                 write!(f, "vertex {child} has the parent {parent}, from which no arc leads to it")
             }
             TreeFlaw::ParentOutside { vertex, parent } => {
                 write!(f, "vertex {vertex} has the parent {parent}, which is not in the tree")
             }
-            TreeFlaw::Cycle { vertex } => write!(f, "from vertex {vertex} the parents lead round in a circle"),
+            TreeFlaw::Cycle { vertex } => write!(f, "the parents of vertex {vertex} form a cycle"),
             TreeFlaw::LeftOut { from, vertex } => {
-                write!(f, "vertex {vertex} is left out, and there is an arc to it from {from}")
+                write!(f, "vertex {vertex} is not in the tree, but there is an arc to it from {from}")
             }
         }
     }
@@ -192,7 +194,7 @@ mod tests {
     }
 
     #[test]
-    fn parents_that_go_round_in_a_circle_are_refused() {
+    fn parents_that_form_a_cycle_are_refused() {
         assert_eq!(flaw([0, 0, 4, 2, 3, 4, NONE], &[0]), Some(TreeFlaw::Cycle { vertex: 2 }));
         assert_eq!(flaw([0, 2, 1, 2, 3, 4, NONE], &[0]), Some(TreeFlaw::Cycle { vertex: 1 }));
     }
@@ -204,7 +206,7 @@ mod tests {
     }
 
     #[test]
-    fn a_vertex_that_is_left_out_is_missed() {
+    fn a_missing_vertex_is_refused() {
         assert_eq!(flaw([0, 0, 1, 2, 2, NONE, NONE], &[0]), Some(TreeFlaw::LeftOut { from: 4, vertex: 5 }));
         assert_eq!(flaw([0, NONE, NONE, NONE, NONE, NONE, NONE], &[0]), Some(TreeFlaw::LeftOut { from: 0, vertex: 1 }));
     }
@@ -217,7 +219,7 @@ mod tests {
     }
 
     #[test]
-    fn roots_are_those_without_a_parent_and_no_others() {
+    fn the_roots_must_be_exactly_the_vertices_without_a_parent() {
         assert_eq!(flaw([0, 0, 1, 2, 2, 4, NONE], &[0, 3]), Some(TreeFlaw::RootWithParent { root: 3 }));
         assert_eq!(flaw([0, 0, 1, 2, 2, 4, NONE], &[0, 6]), Some(TreeFlaw::RootWithParent { root: 6 }));
         assert_eq!(flaw([0, 0, 1, 2, 2, 4, NONE], &[0, 70]), Some(TreeFlaw::RootWithParent { root: 70 }));
@@ -228,6 +230,6 @@ mod tests {
     fn a_tree_of_another_graph_is_refused() {
         let tree = Tree::new([0].into(), vec![0], Effort::serial);
         let flaw = tree.check(&generate::path(5).unwrap()).unwrap_err();
-        assert_eq!(flaw.to_string(), "the tree is of a graph with 1 vertices, and this one has 5");
+        assert_eq!(flaw.to_string(), "the tree is of a graph with 1 vertices, but this graph has 5");
     }
 }

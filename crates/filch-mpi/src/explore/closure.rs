@@ -22,8 +22,8 @@ use filch::explore::{Explore, Promise};
 use filch_graph::part::Part;
 use filch_graph::Vertex;
 
-use super::sent::Sent;
-use super::{by_home, Explored, Garbled, Ranks};
+use super::sent_filter::SentFilter;
+use super::{by_home, Explored, MessageError, Ranks};
 
 /// The vertex was not seen.
 const UNSEEN: u8 = 0;
@@ -88,7 +88,7 @@ impl Closure {
 /// let whole = filch_graph::serial::closure(&recipe.build()?, [0]);
 /// threads::run(3, Delays::NONE, |network| {
 ///     let mut ranks = Ranks::new(network);
-///     // Each rank builds its part. Of the recipes, only `random` takes a word with the others for it.
+///     // Each rank builds its part. Of the recipes, only `random` needs the sum over all ranks.
 ///     let partition = recipe.partition(ranks.ranks()).unwrap();
 ///     let alone = |_| -> Result<u64, Box<dyn std::error::Error>> { unreachable!() };
 ///     let part = recipe.part(partition, ranks.rank(), alone).unwrap();
@@ -110,7 +110,7 @@ pub fn closure<P, K>(
     part: &Part,
     roots: impl IntoIterator<Item = Vertex>,
     explore: Explore<'_, P, K>,
-) -> Result<Closure, Garbled>
+) -> Result<Closure, MessageError>
 where
     P: Promise<Vertex, K> + Clone + Sync,
     K: Kind<Vertex> + Clone,
@@ -129,7 +129,7 @@ where
     };
     let roots = roots.inspect(check).filter(|&root| part.place(root).is_some());
     let marks: Box<[AtomicU8]> = (0..part.own()).map(|_| AtomicU8::new(UNSEEN)).collect();
-    let sent = Sent::new(part.own(), if ranks.ranks() > 1 { partition.vertices() } else { 0 });
+    let sent = SentFilter::new(part.own(), if ranks.ranks() > 1 { partition.vertices() } else { 0 });
     // Relaxed throughout: a mark says nothing about other memory. A worker that does not see a mark
     // yet repeats a visit. The end of the exploration makes all marks visible.
     let find = || {
@@ -139,7 +139,7 @@ where
             roots,
             |&vertex| partition.rank_of(vertex),
             |vertex, worker| {
-                let place = part.place(vertex).expect("a vertex is visited where it lives");
+                let place = part.place(vertex).expect("a vertex is visited on its own rank");
                 let mark = &marks[place];
                 if mark.load(Ordering::Relaxed) == VISITED {
                     return worker.found_done();
@@ -155,7 +155,7 @@ where
                             }
                         }
                         None => {
-                            if sent.is_first(next) {
+                            if sent.insert(next) {
                                 worker.push(next);
                             }
                         }

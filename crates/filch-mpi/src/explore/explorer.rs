@@ -9,20 +9,20 @@ use filch::explore::Owner;
 /// As [`filch::explore::Explorer`], but tasks may go to other ranks.
 pub struct Explorer<'a, 'e, Q: Owner> {
     pub(super) local: &'a mut filch::explore::Explorer<'e, Q>,
-    pub(super) away: &'a dyn Away<Q::Task>,
+    pub(super) outbound: &'a dyn Outbound<Q::Task>,
 }
 
 /// Takes tasks that are for other ranks.
-pub(super) trait Away<T>: Sync {
+pub(super) trait Outbound<T>: Sync {
     /// Sends the task, or returns it if it is for this rank.
-    fn take(&self, worker: usize, task: T) -> Option<T>;
+    fn send_if_remote(&self, worker: usize, task: T) -> Option<T>;
 }
 
 /// Keeps all tasks on this rank.
-pub(super) struct Here;
+pub(super) struct KeepLocal;
 
-impl<T> Away<T> for Here {
-    fn take(&self, _: usize, task: T) -> Option<T> {
+impl<T> Outbound<T> for KeepLocal {
+    fn send_if_remote(&self, _: usize, task: T) -> Option<T> {
         Some(task)
     }
 }
@@ -36,7 +36,7 @@ impl<Q: Owner> Explorer<'_, '_, Q> {
     /// another rank, or its home is no rank. The panic stops the exploration on all ranks.
     #[inline]
     pub fn push(&self, task: Q::Task) {
-        if let Some(task) = self.away.take(self.local.index(), task) {
+        if let Some(task) = self.outbound.send_if_remote(self.local.index(), task) {
             self.local.push(task);
         }
     }

@@ -9,12 +9,12 @@ use std::time::Instant;
 use filch::explore::queue::Kind;
 use filch::explore::{Ending, Explore, Promise};
 
-use super::explorer::{Away, Explorer};
-use super::traffic::Traffic;
+use super::exchange::Exchange;
+use super::explorer::{Explorer, Outbound};
 use super::RankCounts;
 
 /// The result of the exploration on this rank.
-pub(super) struct Local {
+pub(super) struct LocalResult {
     /// The counts of tasks; the other fields stay 0.
     pub(super) counts: RankCounts,
     /// How it ended, unless other ranks ended it.
@@ -23,54 +23,54 @@ pub(super) struct Local {
     pub(super) panic: Option<Box<dyn Any + Send>>,
 }
 
-impl Local {
+impl LocalResult {
     fn panicked(panic: Box<dyn Any + Send>) -> Self {
-        Local { counts: RankCounts::default(), ending: Ending::Stopped, panic: Some(panic) }
+        LocalResult { counts: RankCounts::default(), ending: Ending::Stopped, panic: Some(panic) }
     }
 }
 
 /// Takes in the roots. If that panics, all ranks stop, and the result is returned.
-pub(super) fn begin<T>(traffic: &Traffic<T>, roots: impl FnOnce() -> Vec<T>) -> Option<Local> {
+pub(super) fn deliver_roots<T>(exchange: &Exchange<T>, roots: impl FnOnce() -> Vec<T>) -> Option<LocalResult> {
     match panic::catch_unwind(AssertUnwindSafe(roots)) {
         Ok(roots) => {
-            traffic.deliver(roots);
+            exchange.deliver(roots);
             None
         }
         Err(panic) => {
-            traffic.stop();
-            Some(Local::panicked(panic))
+            exchange.stop();
+            Some(LocalResult::panicked(panic))
         }
     }
 }
 
 /// Runs `work`. If it panics outside of a task, for example while a task is dropped, all ranks
 /// stop.
-pub(super) fn guarded<T>(traffic: &Traffic<T>, work: impl FnOnce() -> Local) -> Local {
+pub(super) fn stop_on_panic<T>(exchange: &Exchange<T>, work: impl FnOnce() -> LocalResult) -> LocalResult {
     panic::catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|panic| {
-        traffic.stop();
-        traffic.end_round();
-        Local::panicked(panic)
+        exchange.stop();
+        exchange.end_round();
+        LocalResult::panicked(panic)
     })
 }
 
 /// Explores until no more tasks can come, or the exploration is stopped.
-pub(super) fn work<T, P, K, F>(
-    traffic: &Traffic<T>,
+pub(super) fn explore_rounds<T, P, K, F>(
+    exchange: &Exchange<T>,
     explore: &Explore<'_, P, K>,
-    away: &dyn Away<T>,
+    outbound: &dyn Outbound<T>,
     visit: &F,
     round_ended: impl Fn(),
-) -> Local
+) -> LocalResult
 where
     T: Send,
     P: Promise<T, K> + Clone,
     K: Kind<T> + Clone,
     F: Fn(T, &mut Explorer<'_, '_, K::Owner>) + Sync,
 {
-    let mut local = Local { counts: RankCounts::default(), ending: Ending::Complete, panic: None };
+    let mut local = LocalResult { counts: RankCounts::default(), ending: Ending::Complete, panic: None };
     loop {
         let idle_since = Instant::now();
-        let Some(roots) = traffic.await_tasks() else {
+        let Some(roots) = exchange.await_tasks() else {
             local.counts.idle += idle_since.elapsed();
             return local;
         };
@@ -78,13 +78,13 @@ where
         local.counts.rounds += 1;
         let explored = panic::catch_unwind(AssertUnwindSafe(|| {
             explore.clone().run(roots, |task, worker: &mut filch::explore::Explorer<'_, K::Owner>| {
-                if traffic.is_stopped() {
+                if exchange.is_stopped() {
                     return worker.stop();
                 }
-                if traffic.is_fresh() {
-                    worker.push_all(traffic.take_in());
+                if exchange.has_arrivals() {
+                    worker.push_all(exchange.take_arrivals());
                 }
-                visit(task, &mut Explorer { local: worker, away });
+                visit(task, &mut Explorer { local: worker, outbound });
             })
         }));
         match explored {
@@ -93,18 +93,18 @@ where
                 local.counts.tasks += total.tasks;
                 local.counts.redundant += total.redundant;
                 local.counts.steals += total.steals;
-                if explored.ending() != Ending::Complete && !traffic.is_stopped() {
+                if explored.ending() != Ending::Complete && !exchange.is_stopped() {
                     local.ending = explored.ending();
-                    traffic.stop();
+                    exchange.stop();
                 }
             }
             Err(panic) => {
                 local.ending = Ending::Stopped;
                 local.panic = Some(panic);
-                traffic.stop();
+                exchange.stop();
             }
         }
         round_ended();
-        traffic.end_round();
+        exchange.end_round();
     }
 }

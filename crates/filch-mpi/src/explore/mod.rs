@@ -9,7 +9,8 @@
 //! use filch_mpi::explore::{by_home, Ranks};
 //! use filch_mpi::network::threads::{self, Delays};
 //!
-//! // Everything that can be reached from 1 by doubling and by adding three, below a thousand. Ranks are threads here, and processes on a cluster: there, `network` is `Mpi::start()?`.
+//! // The numbers below 1000 that can be reached from 1 by doubling and by adding three. Ranks are
+//! // threads here. On a cluster they are processes, and `network` is `Mpi::start()?`.
 //! let found = threads::run(3, Delays::NONE, |network| {
 //!     let mut ranks = Ranks::new(network);
 //!     let (rank, count) = (ranks.rank(), ranks.ranks());
@@ -34,7 +35,7 @@
 //!
 //! | | a task runs | good for | how the end is detected |
 //! |---|---|---|---|
-//! | [`by_home`] | on the rank that is its home, such as the one that has the vertex | tasks that need state of their own: visited sets, parts of a graph | two waves of [counts](counting) agree |
+//! | [`by_home`] | on the rank that is its home, such as the one that has the vertex | tasks that need state of their own: visited sets, parts of a graph | two waves of [counts](termination) agree |
 //! | [`anywhere`] | where it was pushed, or on a rank that was idle | trees: a task has all it needs | the [protocol](crate::protocol) of the solver |
 //!
 //! [`closure`](closure()) is `by_home` for graphs [in parts](filch_graph::part).
@@ -61,20 +62,21 @@
 //!
 //! - [`Ranks`]: all ranks, seen from one; also gathers a value from each rank
 //! - [`Explored`], [`RankCounts`]: what each rank did
-//! - [`counting`]: termination detection for tasks with homes, as a state machine, which is
+//! - [`termination`]: termination detection for tasks with homes, as a state machine, which is
 //!   model-checked
+
 mod anywhere;
 mod closure;
-pub mod counting;
-mod courier;
+mod communicate;
+mod exchange;
 mod explored;
 mod explorer;
-mod homes;
-mod lent;
+mod extra_thief;
+mod home_routing;
 mod local;
 mod ranks;
-mod sent;
-mod traffic;
+mod sent_filter;
+pub mod termination;
 
 use std::panic;
 use std::thread;
@@ -87,17 +89,17 @@ use serde::Serialize;
 pub use closure::{closure, Closure};
 pub use explored::{Explored, RankCounts};
 pub use explorer::Explorer;
-pub use lent::Lent;
-pub use ranks::{Garbled, Ranks};
+pub use extra_thief::ExtraThief;
+pub use ranks::{MessageError, Ranks};
 
 use anywhere::Anywhere;
-use courier::{Failure, Post, Way};
-use explorer::Away;
-use explorer::Here;
-use homes::{ByHome, Homes};
-use lent::Steals;
-use local::Local;
-use traffic::Traffic;
+use communicate::{Failure, MessageSender, Routing};
+use exchange::Exchange;
+use explorer::KeepLocal;
+use explorer::Outbound;
+use extra_thief::TaskSource;
+use home_routing::{ByHome, SendHome};
+use local::LocalResult;
 
 /// Runs `visit` on each root and each pushed task, on the task's home rank.
 ///
@@ -122,7 +124,7 @@ pub fn by_home<T, P, K, H, F>(
     roots: impl IntoIterator<Item = T>,
     home: H,
     visit: F,
-) -> Result<Explored, Garbled>
+) -> Result<Explored, MessageError>
 where
     T: Send + Serialize + DeserializeOwned,
     P: Promise<T, K> + Clone + Sync,
@@ -130,13 +132,15 @@ where
     H: Fn(&T) -> usize + Sync,
     F: Fn(T, &mut Explorer<'_, '_, K::Owner>) + Sync,
 {
-    ranks.begin();
-    let traffic = Traffic::new(Vec::new());
-    let away = Homes { traffic: &traffic, home, rank: ranks.rank(), ranks: ranks.ranks() };
-    let mut way = ByHome::new(ranks.rank(), ranks.ranks());
-    let failed = local::begin(&traffic, || roots.into_iter().filter_map(|root| away.take(0, root)).collect());
-    together(ranks, &traffic, &mut way, || {
-        failed.unwrap_or_else(|| local::work(&traffic, &explore, &away, &visit, || {}))
+    ranks.begin_operation();
+    let exchange = Exchange::new(Vec::new());
+    let outbound = SendHome { exchange: &exchange, home, rank: ranks.rank(), ranks: ranks.ranks() };
+    let mut routing = ByHome::new(ranks.rank(), ranks.ranks());
+    let failed = local::deliver_roots(&exchange, || {
+        roots.into_iter().filter_map(|root| outbound.send_if_remote(0, root)).collect()
+    });
+    explore_and_communicate(ranks, &exchange, &mut routing, || {
+        failed.unwrap_or_else(|| local::explore_rounds(&exchange, &explore, &outbound, &visit, || {}))
     })
 }
 
@@ -158,76 +162,76 @@ pub fn anywhere<T, P, K, F>(
     explore: Explore<'_, P, K>,
     roots: impl IntoIterator<Item = T>,
     visit: F,
-) -> Result<Explored, Garbled>
+) -> Result<Explored, MessageError>
 where
     T: Send + Serialize + DeserializeOwned,
-    P: Promise<T, Lent<T, K>> + Clone + Sync,
+    P: Promise<T, ExtraThief<T, K>> + Clone + Sync,
     K: Kind<T> + Clone,
     F: Fn(T, &mut Explorer<'_, '_, K::Owner>) + Sync,
 {
-    ranks.begin();
-    let traffic = Traffic::new(Vec::new());
+    ranks.begin_operation();
+    let exchange = Exchange::new(Vec::new());
     let mut thieves = None;
     let explore = explore.map_queue(|queue| {
-        let lent = Lent::new(queue);
-        thieves = Some(lent.thieves());
-        lent
+        let kind = ExtraThief::new(queue);
+        thieves = Some(kind.thieves());
+        kind
     });
-    let thieves = thieves.expect("the queue was changed");
-    let mut way = Anywhere::new(ranks.rank(), ranks.ranks(), explore.most_workers(), &thieves);
-    let failed = local::begin(&traffic, || roots.into_iter().collect());
-    together(ranks, &traffic, &mut way, || {
-        failed.unwrap_or_else(|| local::work(&traffic, &explore, &Here, &visit, || thieves.forget()))
+    let thieves = thieves.expect("map_queue calls its closure");
+    let mut routing = Anywhere::new(ranks.rank(), ranks.ranks(), explore.most_workers(), &thieves);
+    let failed = local::deliver_roots(&exchange, || roots.into_iter().collect());
+    explore_and_communicate(ranks, &exchange, &mut routing, || {
+        failed.unwrap_or_else(|| local::explore_rounds(&exchange, &explore, &KeepLocal, &visit, || thieves.release()))
     })
 }
 
 /// Stops the exploration on this rank when the communicating thread leaves it. This includes a
 /// panic of the network. Otherwise the exploring thread would wait forever.
-struct Leaving<'t, T>(&'t Traffic<T>);
+struct StopOnDrop<'t, T>(&'t Exchange<T>);
 
-impl<T> Drop for Leaving<'_, T> {
+impl<T> Drop for StopOnDrop<'_, T> {
     fn drop(&mut self) {
         self.0.stop();
     }
 }
 
 /// Explores on a new thread and communicates on this one, until all ranks are done.
-fn together<T: Send>(
+fn explore_and_communicate<T: Send>(
     ranks: &mut Ranks<'_>,
-    traffic: &Traffic<T>,
-    way: &mut dyn Way<T>,
-    work: impl FnOnce() -> Local + Send,
-) -> Result<Explored, Garbled> {
-    let mut post = Post { ranks, counts: RankCounts::default() };
-    let (local, carried) = thread::scope(|scope| {
-        let local = scope.spawn(|| local::guarded(traffic, work));
-        let carried = {
-            let _leaving = Leaving(traffic);
-            courier::carry(&mut post, traffic, way)
+    exchange: &Exchange<T>,
+    routing: &mut dyn Routing<T>,
+    work: impl FnOnce() -> LocalResult + Send,
+) -> Result<Explored, MessageError> {
+    let mut sender = MessageSender { ranks, counts: RankCounts::default() };
+    let (local, communicated) = thread::scope(|scope| {
+        let local = scope.spawn(|| local::stop_on_panic(exchange, work));
+        let communicated = {
+            let _stop_on_drop = StopOnDrop(exchange);
+            communicate::run(&mut sender, exchange, routing)
         };
-        (local.join().unwrap_or_else(|panic| panic::resume_unwind(panic)), carried)
+        (local.join().unwrap_or_else(|panic| panic::resume_unwind(panic)), communicated)
     });
-    let Post { ranks, counts } = post;
-    finish(ranks, local, counts, carried)
+    let MessageSender { ranks, counts } = sender;
+    finish(ranks, local, counts, communicated)
 }
 
 /// Exchanges the counts and endings of all ranks.
 fn finish(
     ranks: &mut Ranks<'_>,
-    local: Local,
+    local: LocalResult,
     messages: RankCounts,
-    carried: Result<(), Failure>,
-) -> Result<Explored, Garbled> {
-    let Local { counts: RankCounts { tasks, redundant, steals, rounds, idle, .. }, ending, panic } = local;
+    communicated: Result<(), Failure>,
+) -> Result<Explored, MessageError> {
+    let LocalResult { counts: RankCounts { tasks, redundant, steals, rounds, idle, .. }, ending, panic } = local;
     let counts = RankCounts { tasks, redundant, steals, rounds, idle, ..messages };
-    let ended = explored::to_byte(if carried.is_err() { filch::explore::Ending::Stopped } else { ending });
+    let ended = explored::to_byte(if communicated.is_err() { filch::explore::Ending::Stopped } else { ending });
     let all = ranks.gather(&(counts, ended));
     if let Some(panic) = panic {
         panic::resume_unwind(panic);
     }
-    match carried {
+    match communicated {
         Ok(()) => {}
-        Err(Failure::Garbled(garbled)) => return Err(garbled),
+        Err(Failure::Message(error)) => return Err(error),
         Err(Failure::Panic(panic)) => panic::resume_unwind(panic),
     }
     let (ranks, endings): (Vec<RankCounts>, Vec<u8>) = all?.into_iter().unzip();

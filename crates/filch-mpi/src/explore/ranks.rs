@@ -14,7 +14,7 @@ use std::time::Duration;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
-use super::counting::Signal;
+use super::termination::Signal;
 use crate::network::Network;
 
 /// All ranks, seen from one of them. Explorations across ranks run on it.
@@ -24,7 +24,7 @@ use crate::network::Network;
 pub struct Ranks<'n> {
     network: &'n mut dyn Network,
     /// The number of operations started so far.
-    act: u64,
+    operation: u64,
     /// Messages of later operations.
     early: VecDeque<(u64, Message)>,
 }
@@ -49,7 +49,7 @@ pub(super) enum Kind {
 /// The header of every message.
 #[derive(Serialize, Deserialize)]
 struct Header {
-    act: u64,
+    operation: u64,
     kind: Kind,
 }
 
@@ -63,48 +63,48 @@ pub(super) struct Message {
 
 impl Message {
     /// Returns the bytes after the header.
-    pub(super) fn rest(&self) -> &[u8] {
+    pub(super) fn body(&self) -> &[u8] {
         &self.bytes[self.start..]
     }
 
-    pub(super) fn garbled(&self) -> Garbled {
-        Garbled { from: self.from }
+    pub(super) fn error(&self) -> MessageError {
+        MessageError { from: self.from }
     }
 }
 
 /// Error from a message that cannot be decoded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Garbled {
+pub struct MessageError {
     from: usize,
 }
 
-impl Garbled {
-    pub(super) fn of(from: usize) -> Self {
-        Garbled { from }
+impl MessageError {
+    pub(super) fn new(from: usize) -> Self {
+        MessageError { from }
     }
 
     /// Returns the rank that sent the message.
-    pub fn from(&self) -> usize {
+    pub fn sender(&self) -> usize {
         self.from
     }
 }
 
-impl fmt::Display for Garbled {
+impl fmt::Display for MessageError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(
             f,
-            "a message of rank {} cannot be understood; do all ranks run the same program, with the same options?",
+            "a message of rank {} cannot be understood; run the same program with the same options on all ranks",
             self.from
         )
     }
 }
 
-impl std::error::Error for Garbled {}
+impl std::error::Error for MessageError {}
 
 impl<'n> Ranks<'n> {
     /// Creates the ranks of `network`, which must not be used otherwise meanwhile.
     pub fn new(network: &'n mut dyn Network) -> Self {
-        Ranks { network, act: 0, early: VecDeque::new() }
+        Ranks { network, operation: 0, early: VecDeque::new() }
     }
 
     /// Returns this rank's number, from 0.
@@ -128,10 +128,11 @@ impl<'n> Ranks<'n> {
     /// # Panics
     ///
     /// If the value cannot be encoded.
-    pub fn gather<V: Serialize + DeserializeOwned>(&mut self, value: &V) -> Result<Vec<V>, Garbled> {
-        let own = postcard::to_allocvec(value).unwrap_or_else(|error| panic!("a value cannot be sent: {error}"));
+    pub fn gather<V: Serialize + DeserializeOwned>(&mut self, value: &V) -> Result<Vec<V>, MessageError> {
+        let own =
+            postcard::to_allocvec(value).unwrap_or_else(|error| panic!("cannot encode the value to gather: {error}"));
         let (from, all) = self.gather_bytes(own)?;
-        all.iter().map(|bytes| postcard::from_bytes(bytes).map_err(|_| Garbled { from })).collect()
+        all.iter().map(|bytes| postcard::from_bytes(bytes).map_err(|_| MessageError { from })).collect()
     }
 
     /// Returns the sum of the numbers of all ranks, on every rank.
@@ -139,21 +140,21 @@ impl<'n> Ranks<'n> {
     /// # Errors
     ///
     /// As [`gather`](Ranks::gather).
-    pub fn sum(&mut self, number: u64) -> Result<u64, Garbled> {
+    pub fn sum(&mut self, number: u64) -> Result<u64, MessageError> {
         Ok(self.gather(&number)?.iter().sum())
     }
 
     /// Rank 0 collects the values and sends them to all ranks. Also returns the rank that this rank
     /// got them from.
-    fn gather_bytes(&mut self, own: Vec<u8>) -> Result<(usize, Vec<Vec<u8>>), Garbled> {
-        self.begin();
+    fn gather_bytes(&mut self, own: Vec<u8>) -> Result<(usize, Vec<Vec<u8>>), MessageError> {
+        self.begin_operation();
         let ranks = self.ranks();
         if self.rank() != 0 {
             self.send(0, Kind::Value, &own);
             let message = self.await_message()?;
             let all = match message.kind {
-                Kind::Values => postcard::from_bytes(message.rest()).map_err(|_| message.garbled())?,
-                _ => return Err(message.garbled()),
+                Kind::Values => postcard::from_bytes(message.body()).map_err(|_| message.error())?,
+                _ => return Err(message.error()),
             };
             self.flush();
             return Ok((0, all));
@@ -163,66 +164,69 @@ impl<'n> Ranks<'n> {
         for _ in 1..ranks {
             let message = self.await_message()?;
             match message.kind {
-                Kind::Value => all[message.from] = message.rest().to_vec(),
-                _ => return Err(message.garbled()),
+                Kind::Value => all[message.from] = message.body().to_vec(),
+                _ => return Err(message.error()),
             }
         }
-        let told = postcard::to_allocvec(&all).unwrap_or_else(|error| panic!("values cannot be sent: {error}"));
+        let encoded =
+            postcard::to_allocvec(&all).unwrap_or_else(|error| panic!("cannot encode the gathered values: {error}"));
         for rank in 1..ranks {
-            self.send(rank, Kind::Values, &told);
+            self.send(rank, Kind::Values, &encoded);
         }
         self.flush();
         Ok((0, all))
     }
 
     /// Starts the next operation.
-    pub(super) fn begin(&mut self) {
-        self.act += 1;
+    pub(super) fn begin_operation(&mut self) {
+        self.operation += 1;
     }
 
     /// Sends a message and returns its size in bytes.
-    pub(super) fn send(&mut self, to: usize, kind: Kind, rest: &[u8]) -> usize {
-        let header = Header { act: self.act, kind };
-        let mut message = postcard::to_allocvec(&header).unwrap_or_else(|error| panic!("no header: {error}"));
-        message.extend_from_slice(rest);
+    pub(super) fn send(&mut self, to: usize, kind: Kind, body: &[u8]) -> usize {
+        let header = Header { operation: self.operation, kind };
+        let mut message =
+            postcard::to_allocvec(&header).unwrap_or_else(|error| panic!("cannot encode a message header: {error}"));
+        message.extend_from_slice(body);
         let bytes = message.len();
         self.network.send(to, message);
         bytes
     }
 
     /// Returns the next message of the current operation, if one has arrived.
-    pub(super) fn receive(&mut self) -> Result<Option<Message>, Garbled> {
-        if let Some(at) = self.early.iter().position(|(act, _)| *act == self.act) {
+    pub(super) fn receive(&mut self) -> Result<Option<Message>, MessageError> {
+        if let Some(at) = self.early.iter().position(|(operation, _)| *operation == self.operation) {
             return Ok(self.early.remove(at).map(|(_, message)| message));
         }
         while let Some((from, bytes)) = self.network.receive() {
-            let (Header { act, kind }, rest) = postcard::take_from_bytes(&bytes).map_err(|_| Garbled { from })?;
-            let start = bytes.len() - rest.len();
+            let (Header { operation, kind }, body) =
+                postcard::take_from_bytes(&bytes).map_err(|_| MessageError { from })?;
+            let start = bytes.len() - body.len();
             let message = Message { from, kind, bytes, start };
-            match act.cmp(&self.act) {
+            match operation.cmp(&self.operation) {
                 Ordering::Less => {}
                 Ordering::Equal => return Ok(Some(message)),
-                Ordering::Greater => self.early.push_back((act, message)),
+                Ordering::Greater => self.early.push_back((operation, message)),
             }
         }
         Ok(None)
     }
 
-    fn await_message(&mut self) -> Result<Message, Garbled> {
-        let mut pause = Pause::default();
+    fn await_message(&mut self) -> Result<Message, MessageError> {
+        let mut backoff = Backoff::default();
         loop {
             match self.receive()? {
                 Some(message) => return Ok(message),
-                None => pause.wait(Pause::WHILE_IDLE, thread::sleep),
+                None => backoff.wait(Backoff::WHILE_IDLE, thread::sleep),
             }
         }
     }
 
     /// Waits until all sent messages have left.
     fn flush(&mut self) {
-        let mut pause = Pause::default();
+        let mut backoff = Backoff::default();
         while !self.network.is_flushed() {
-            pause.wait(Pause::WHILE_IDLE, thread::sleep);
+            backoff.wait(Backoff::WHILE_IDLE, thread::sleep);
         }
     }
 }
@@ -235,31 +239,31 @@ impl fmt::Debug for Ranks<'_> {
 
 /// The time between two checks of the network. It grows while no message comes.
 #[derive(Debug)]
-pub(super) struct Pause(Duration);
+pub(super) struct Backoff(Duration);
 
-impl Default for Pause {
+impl Default for Backoff {
     fn default() -> Self {
-        Pause(Pause::SHORTEST)
+        Backoff(Backoff::SHORTEST)
     }
 }
 
-impl Pause {
+impl Backoff {
     const SHORTEST: Duration = Duration::from_micros(10);
-    /// The longest pause while this rank has work, from which the checks take time.
+    /// The longest wait while this rank has work, from which the checks take time.
     pub(super) const WHILE_BUSY: Duration = Duration::from_micros(640);
-    /// The longest pause while this rank is idle, and the next message may bring work.
+    /// The longest wait while this rank is idle, and the next message may bring work.
     pub(super) const WHILE_IDLE: Duration = Duration::from_micros(80);
 
-    /// Waits by calling `by`, for at most `most`. `by` may return early.
-    pub(super) fn wait(&mut self, most: Duration, by: impl FnOnce(Duration)) {
-        self.0 = self.0.min(most);
-        by(self.0);
+    /// Waits by calling `sleep`, for at most `longest`. `sleep` may return early.
+    pub(super) fn wait(&mut self, longest: Duration, sleep: impl FnOnce(Duration)) {
+        self.0 = self.0.min(longest);
+        sleep(self.0);
         self.0 *= 2;
     }
 
-    /// Resets the pause after a message, as the next may come soon.
+    /// Resets the wait after a message, as the next may come soon.
     pub(super) fn reset(&mut self) {
-        *self = Pause::default();
+        *self = Backoff::default();
     }
 }
 
@@ -269,23 +273,23 @@ mod tests {
     use crate::network::threads::{connect, Delays};
 
     #[test]
-    fn what_is_early_is_kept_in_order_and_what_is_late_is_dropped() {
+    fn early_messages_are_kept_in_order_and_late_messages_are_dropped() {
         let [mut zero, mut one, mut two] = <[_; 3]>::try_from(connect(3, Delays::NONE)).unwrap();
         let (mut zero, mut one, mut two) = (Ranks::new(&mut zero), Ranks::new(&mut one), Ranks::new(&mut two));
         let next =
-            |ranks: &mut Ranks<'_>| ranks.receive().unwrap().map(|message| (message.from, message.rest().to_vec()));
+            |ranks: &mut Ranks<'_>| ranks.receive().unwrap().map(|message| (message.from, message.body().to_vec()));
         for ranks in [&mut zero, &mut one, &mut two] {
-            ranks.begin();
+            ranks.begin_operation();
         }
         // Rank 2 is ahead.
-        two.begin();
+        two.begin_operation();
         two.send(1, Kind::Stop, b"first");
         two.send(1, Kind::Stop, b"second");
         assert_eq!(next(&mut one), None);
         zero.send(1, Kind::Stop, b"now");
         assert_eq!(next(&mut one), Some((0, b"now".to_vec())));
         assert_eq!(next(&mut one), None);
-        one.begin();
+        one.begin_operation();
         assert_eq!(next(&mut one), Some((2, b"first".to_vec())));
         assert_eq!(next(&mut one), Some((2, b"second".to_vec())));
         // Rank 0 is behind.

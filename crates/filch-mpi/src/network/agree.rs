@@ -6,7 +6,7 @@ use std::time::Duration;
 use super::Network;
 
 /// How long to sleep between two checks for messages.
-const REST: Duration = Duration::from_micros(200);
+const POLL_INTERVAL: Duration = Duration::from_micros(200);
 
 /// Starts on all ranks, or on none.
 ///
@@ -20,43 +20,43 @@ const REST: Duration = Duration::from_micros(200);
 pub fn agree(network: &mut dyn Network, mine: Result<(), String>) -> Result<(), String> {
     let (rank, ranks) = (network.rank(), network.ranks());
     // An empty message means `Ok`.
-    let word = |words: Result<(), String>| words.err().unwrap_or_default().into_bytes();
-    let understood = |words: Vec<u8>| match String::from_utf8_lossy(&words) {
-        words if words.is_empty() => Ok(()),
-        words => Err(words.into_owned()),
+    let encode = |answer: Result<(), String>| answer.err().unwrap_or_default().into_bytes();
+    let decode = |bytes: Vec<u8>| match String::from_utf8_lossy(&bytes) {
+        reason if reason.is_empty() => Ok(()),
+        reason => Err(reason.into_owned()),
     };
     if rank > 0 {
-        network.send(0, word(mine));
-        let (_, words) = next(network);
-        return understood(words);
+        network.send(0, encode(mine));
+        let (_, bytes) = wait_for_message(network);
+        return decode(bytes);
     }
     let mut all = vec![mine];
     all.resize(ranks, Ok(()));
     for _ in 1..ranks {
-        let (from, words) = next(network);
-        all[from] = understood(words);
+        let (from, bytes) = wait_for_message(network);
+        all[from] = decode(bytes);
     }
-    let first = all.iter().enumerate().find_map(|(rank, words)| Some((rank, words.clone().err()?)));
+    let first = all.iter().enumerate().find_map(|(rank, answer)| Some((rank, answer.clone().err()?)));
     let answer = match first {
         None => Ok(()),
         // A reason that all ranks give does not name a rank.
-        Some((_, words)) if all.iter().all(|other| *other == Err(words.clone())) => Err(words),
-        Some((rank, words)) => Err(format!("rank {rank}: {words}")),
+        Some((_, reason)) if all.iter().all(|other| *other == Err(reason.clone())) => Err(reason),
+        Some((rank, reason)) => Err(format!("rank {rank}: {reason}")),
     };
     for to in 1..ranks {
-        network.send(to, word(answer.clone()));
+        network.send(to, encode(answer.clone()));
     }
     while !network.is_flushed() {
-        thread::sleep(REST);
+        thread::sleep(POLL_INTERVAL);
     }
     answer
 }
 
-fn next(network: &mut dyn Network) -> (usize, Vec<u8>) {
+fn wait_for_message(network: &mut dyn Network) -> (usize, Vec<u8>) {
     loop {
         match network.receive() {
             Some(arrival) => return arrival,
-            None => thread::sleep(REST),
+            None => thread::sleep(POLL_INTERVAL),
         }
     }
 }

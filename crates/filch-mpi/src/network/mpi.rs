@@ -34,18 +34,18 @@ use super::Network;
 /// The largest number of bytes in one MPI send. Far below the limit of `int`: more gains nothing.
 const PIECE: usize = 4 << 20;
 /// How many messages to one rank are posted to MPI at a time. The others wait in `sending`.
-const POSTED: usize = 16;
+const MOST_POSTED: usize = 16;
 /// How many pieces are received at a time. Further pieces wait on the sender's side.
-const RECEIVING: usize = 16;
+const MOST_RECEIVING: usize = 16;
 /// How many ranks' sends are advanced per received message, and when no message has arrived.
 /// Without a limit, a rank that sends to thousands of ranks would test all of them for each
 /// message.
-const LOOKED_AFTER: usize = 8;
-const LOOKED_AFTER_AT_REST: usize = 64;
+const SENDS_ADVANCED: usize = 8;
+const SENDS_ADVANCED_WHEN_IDLE: usize = 64;
 /// The tag of all messages.
 const TAG: c_int = 0;
 /// How long to sleep between two checks whether the other ranks are done.
-const REST: Duration = Duration::from_micros(100);
+const POLL_INTERVAL: Duration = Duration::from_micros(100);
 
 /// A network whose ranks are the processes that `mpirun` started.
 ///
@@ -57,14 +57,15 @@ const REST: Duration = Duration::from_micros(100);
 pub struct Mpi {
     rank: usize,
     ranks: usize,
-    /// The outgoing messages for each rank, in order. MPI has at most the first [`POSTED`] of them.
+    /// The outgoing messages for each rank, in order. MPI has at most the first [`MOST_POSTED`] of
+    /// them.
     sending: BTreeMap<usize, VecDeque<Outgoing>>,
     /// The rank at which `advance_sends` continues.
     next_sent: usize,
     /// Pieces being received, in the order of arrival.
     receiving: Vec<Incoming>,
     /// The first pieces of messages that have not arrived whole, by sender.
-    begun: BTreeMap<usize, Vec<u8>>,
+    partial: BTreeMap<usize, Vec<u8>>,
     /// Messages from this rank to itself.
     to_self: VecDeque<Vec<u8>>,
     finished: bool,
@@ -72,7 +73,7 @@ pub struct Mpi {
     /// Dropping it ends MPI. Declared after `communicator`, which must be dropped first.
     _universe: Universe,
     /// Makes the type neither `Send` nor `Sync`.
-    here: PhantomData<*const ()>,
+    not_send: PhantomData<*const ()>,
 }
 
 /// An outgoing message.
@@ -106,12 +107,12 @@ impl Mpi {
     /// Starts MPI. A process can do that once.
     pub fn start() -> Result<Mpi, StartError> {
         let Some((universe, threading)) = mpi::initialize_with_threading(Threading::Funneled) else {
-            return Err(StartError("MPI was started in this process before, which can be done once".to_owned()));
+            return Err(StartError("MPI was already started in this process, which is possible only once".to_owned()));
         };
         if threading < Threading::Funneled {
             return Err(StartError(
-                "this MPI is for programs of a single thread, and each rank has one for its messages beside those that work; \
-                 use an MPI that was built with support for threads"
+                "this MPI library supports only programs with a single thread, and each rank has several; \
+                 use an MPI library that was built with thread support"
                     .to_owned(),
             ));
         }
@@ -127,20 +128,20 @@ impl Mpi {
             sending: BTreeMap::new(),
             next_sent: 0,
             receiving: Vec::new(),
-            begun: BTreeMap::new(),
+            partial: BTreeMap::new(),
             to_self: VecDeque::new(),
             finished: false,
             communicator,
             _universe: universe,
-            here: PhantomData,
+            not_send: PhantomData,
         })
     }
 
     /// Returns the name and version of the MPI library, as the library states them.
     pub fn library() -> String {
-        let words = mpi::environment::library_version().unwrap_or_default();
+        let version = mpi::environment::library_version().unwrap_or_default();
         // Open MPI puts its name before the first comma. MPICH puts it on the first line.
-        let first = words.lines().next().unwrap_or("").split(',').next().unwrap_or("");
+        let first = version.lines().next().unwrap_or("").split(',').next().unwrap_or("");
         first.trim_end_matches('\0').trim().to_owned()
     }
 
@@ -164,19 +165,19 @@ impl Mpi {
         self.finish_by(None);
     }
 
-    /// Ends the run in order if the other ranks reach this call within `patience`.
+    /// Ends the run in order if the other ranks reach this call within `timeout`.
     ///
     /// Otherwise it ends the run for all ranks. For runs after an error, where a rank may be
     /// missing.
-    pub fn finish_within(self, patience: Duration) {
-        self.finish_by(Some(Instant::now() + patience));
+    pub fn finish_within(self, timeout: Duration) {
+        self.finish_by(Some(Instant::now() + timeout));
     }
 
     fn finish_by(mut self, end: Option<Instant>) {
         let mut flushed = self.is_flushed();
         while !flushed {
             while self.receive().is_some() {}
-            self.rest(end);
+            self.sleep_or_abort(end);
             flushed = self.is_flushed();
         }
         // The other ranks may still send to this rank, and wait until it has received that.
@@ -185,51 +186,51 @@ impl Mpi {
         // calls there.
         while !self.receiving.is_empty() {
             while self.receive().is_some() {}
-            self.rest(end);
+            self.sleep_or_abort(end);
         }
         self.finished = true;
     }
 
     fn barrier(&mut self, end: Option<Instant>, mut meanwhile: impl FnMut(&mut Mpi)) {
-        let what = || "wait for the other ranks".to_owned();
+        let action = || "wait for the other ranks".to_owned();
         let mut request = MaybeUninit::uninit();
         // SAFETY: the communicator is valid, and MPI writes `request` if there is no error.
         let mut request = unsafe {
             let result = ffi::MPI_Ibarrier(self.communicator.as_raw(), request.as_mut_ptr());
-            self.check(result, what);
+            self.check(result, action);
             [request.assume_init()]
         };
-        while !self.test(&mut request, what) {
+        while !self.test(&mut request, action) {
             meanwhile(self);
-            self.rest(end);
+            self.sleep_or_abort(end);
         }
     }
 
     /// Sleeps between two checks whether the other ranks are done. Aborts the run after `end`.
-    fn rest(&self, end: Option<Instant>) {
+    fn sleep_or_abort(&self, end: Option<Instant>) {
         if end.is_some_and(|end| Instant::now() > end) {
             // The rank that failed has already printed the reason.
             self.communicator.abort(1);
         }
-        thread::sleep(REST);
+        thread::sleep(POLL_INTERVAL);
     }
 
-    /// Ends the run of all ranks at once and prints `sentence` as the reason.
+    /// Ends the run of all ranks at once and prints `reason` to standard error.
     ///
     /// For runs that cannot end in order.
-    pub fn abort(&self, sentence: &str) -> ! {
+    pub fn abort(&self, reason: &str) -> ! {
         // An error is ignored: standard error may be closed.
-        let _ = writeln!(io::stderr(), "{sentence}");
+        let _ = writeln!(io::stderr(), "{reason}");
         let _ = io::stdout().flush();
         self.communicator.abort(1)
     }
 
-    /// Posts as many messages to rank `to` as the limit `POSTED` allows.
+    /// Posts as many messages to rank `to` as the limit `MOST_POSTED` allows.
     fn post(&mut self, to: usize) {
         let Some(queue) = self.sending.get_mut(&to) else { return };
         let communicator = self.communicator.as_raw();
         let mut result = 0;
-        for outgoing in queue.iter_mut().take(POSTED).filter(|outgoing| outgoing.requests.is_empty()) {
+        for outgoing in queue.iter_mut().take(MOST_POSTED).filter(|outgoing| outgoing.requests.is_empty()) {
             for begin in (0..=outgoing.message.len()).step_by(PIECE) {
                 let length = PIECE.min(outgoing.message.len() - begin);
                 let mut request = MaybeUninit::uninit();
@@ -281,7 +282,7 @@ impl Mpi {
 
     /// Takes in pieces that have arrived, and starts to receive more.
     fn advance_receives(&mut self) {
-        while self.receiving.len() < RECEIVING {
+        while self.receiving.len() < MOST_RECEIVING {
             let Some(incoming) = self.next_arrival() else { break };
             self.receiving.push(incoming);
         }
@@ -309,7 +310,7 @@ impl Mpi {
                 status.as_mut_ptr(),
             )
         };
-        self.check(result, || "look for messages".to_owned());
+        self.check(result, || "check for messages".to_owned());
         if found == 0 {
             return None;
         }
@@ -347,7 +348,7 @@ impl Mpi {
     }
 
     /// Returns whether all these requests have completed.
-    fn test(&self, requests: &mut [ffi::MPI_Request], what: impl FnOnce() -> String) -> bool {
+    fn test(&self, requests: &mut [ffi::MPI_Request], action: impl FnOnce() -> String) -> bool {
         let mut done = 0;
         // SAFETY: the requests are of this communicator. Either they are pending, or all of them
         // are the null requests that MPI leaves for completed ones. Their number fits in an `int`:
@@ -355,14 +356,14 @@ impl Mpi {
         let result = unsafe {
             ffi::MPI_Testall(requests.len() as c_int, requests.as_mut_ptr(), &mut done, ffi::RSMPI_STATUSES_IGNORE)
         };
-        self.check(result, what);
+        self.check(result, action);
         done != 0
     }
 
     /// Ends the run if an MPI call failed. The state of MPI is undefined after an error.
-    fn check(&self, result: c_int, what: impl FnOnce() -> String) {
+    fn check(&self, result: c_int, action: impl FnOnce() -> String) {
         if result != SUCCESS {
-            self.abort(&format!("error: rank {} cannot {}: {}", self.rank, what(), reason(result)));
+            self.abort(&format!("error: rank {} cannot {}: {}", self.rank, action(), error_text(result)));
         }
     }
 }
@@ -378,14 +379,14 @@ const SUCCESS: c_int = 0;
 
 /// Returns MPI's description of an error.
 #[cold]
-fn reason(error: c_int) -> String {
+fn error_text(error: c_int) -> String {
     // Both MPICH and Open MPI need less.
-    let mut words = [0u8; 4096];
+    let mut text = [0u8; 4096];
     let mut length = 0;
     // SAFETY: the buffer has room for the longest message of any MPI, with its final zero.
-    unsafe { ffi::MPI_Error_string(error, words.as_mut_ptr().cast::<c_char>(), &mut length) };
-    let length = usize::try_from(length).unwrap_or(0).min(words.len());
-    String::from_utf8_lossy(&words[..length]).trim().to_owned()
+    unsafe { ffi::MPI_Error_string(error, text.as_mut_ptr().cast::<c_char>(), &mut length) };
+    let length = usize::try_from(length).unwrap_or(0).min(text.len());
+    String::from_utf8_lossy(&text[..length]).trim().to_owned()
 }
 
 impl Network for Mpi {
@@ -398,7 +399,7 @@ impl Network for Mpi {
     }
 
     fn send(&mut self, to: usize, message: Vec<u8>) {
-        assert!(to < self.ranks, "there are {} ranks, and none is {to}", self.ranks);
+        assert!(to < self.ranks, "rank {to} does not exist: the run has {} ranks", self.ranks);
         if to == self.rank {
             self.to_self.push_back(message);
         } else {
@@ -415,7 +416,7 @@ impl Network for Mpi {
         while let Some(index) = self.next_arrived() {
             let Incoming { from, piece, .. } = self.receiving.remove(index);
             let is_last = piece.len() < PIECE;
-            let message = match self.begun.remove(&from) {
+            let message = match self.partial.remove(&from) {
                 Some(mut message) => {
                     message.extend_from_slice(&piece);
                     message
@@ -423,12 +424,12 @@ impl Network for Mpi {
                 None => piece,
             };
             if is_last {
-                self.advance_sends(LOOKED_AFTER);
+                self.advance_sends(SENDS_ADVANCED);
                 return Some((from, message));
             }
-            self.begun.insert(from, message);
+            self.partial.insert(from, message);
         }
-        self.advance_sends(LOOKED_AFTER_AT_REST);
+        self.advance_sends(SENDS_ADVANCED_WHEN_IDLE);
         None
     }
 
@@ -441,7 +442,10 @@ impl Network for Mpi {
 impl Drop for Mpi {
     fn drop(&mut self) {
         if !self.finished {
-            self.abort(&format!("error: rank {} left before the end, and so ended the run", self.rank));
+            self.abort(&format!(
+                "error: rank {} left before the end of the run, which ends it for all ranks",
+                self.rank
+            ));
         }
     }
 }
@@ -463,7 +467,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn all_have_their_turn() {
+    fn keys_are_returned_in_turn() {
         let map: BTreeMap<usize, ()> = [2, 3, 5, 7].map(|key| (key, ())).into();
         assert_eq!(in_turn(&map, 0, 3), [2, 3, 5]);
         assert_eq!(in_turn(&map, 6, 3), [7, 2, 3]);

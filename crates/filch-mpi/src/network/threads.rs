@@ -14,16 +14,16 @@ pub struct Delays {
     /// The seed of the random delays.
     pub seed: u64,
     /// The longest delay.
-    pub most: u64,
+    pub longest: u64,
 }
 
 impl Delays {
     /// No delay: messages arrive as soon as they are sent.
-    pub const NONE: Delays = Delays { seed: 0, most: 0 };
+    pub const NONE: Delays = Delays { seed: 0, longest: 0 };
 
-    /// Delays each message by up to `most` calls of `receive`, at random from `seed`.
-    pub fn up_to(most: u64, seed: u64) -> Delays {
-        Delays { seed, most }
+    /// Delays each message by up to `longest` calls of `receive`, at random from `seed`.
+    pub fn up_to(longest: u64, seed: u64) -> Delays {
+        Delays { seed, longest }
     }
 }
 
@@ -31,27 +31,27 @@ impl Delays {
 #[derive(Debug)]
 pub struct Threads {
     rank: usize,
-    others: Vec<Sender<(usize, Vec<u8>)>>,
-    arrived: Receiver<(usize, Vec<u8>)>,
+    senders: Vec<Sender<(usize, Vec<u8>)>>,
+    receiver: Receiver<(usize, Vec<u8>)>,
     /// The delayed messages from each rank: until which call of `receive`, and the message.
-    held: Vec<VecDeque<(u64, Vec<u8>)>>,
+    delayed: Vec<VecDeque<(u64, Vec<u8>)>>,
     /// How often this rank has called `receive`.
-    looks: u64,
-    most: u64,
-    dice: u64,
+    receives: u64,
+    longest: u64,
+    random_state: u64,
 }
 
 /// Returns `ranks` connected ranks. Move each to a thread of its own.
 pub fn connect(ranks: usize, delays: Delays) -> Vec<Threads> {
     let (senders, receivers): (Vec<_>, Vec<_>) = (0..ranks).map(|_| channel()).unzip();
-    let connected = receivers.into_iter().enumerate().map(|(rank, arrived)| Threads {
+    let connected = receivers.into_iter().enumerate().map(|(rank, receiver)| Threads {
         rank,
-        others: senders.clone(),
-        arrived,
-        held: vec![VecDeque::new(); ranks],
-        looks: 0,
-        most: delays.most,
-        dice: delays.seed.wrapping_mul(ranks as u64 + 1).wrapping_add(rank as u64),
+        senders: senders.clone(),
+        receiver,
+        delayed: vec![VecDeque::new(); ranks],
+        receives: 0,
+        longest: delays.longest,
+        random_state: delays.seed.wrapping_mul(ranks as u64 + 1).wrapping_add(rank as u64),
     });
     connected.collect()
 }
@@ -79,11 +79,11 @@ pub fn run<R: Send>(ranks: usize, delays: Delays, work: impl Fn(&mut dyn Network
 }
 
 impl Threads {
-    /// Returns a random number from 0 to `most`.
-    fn roll(&mut self) -> u64 {
-        let roll = mix(self.dice);
-        self.dice = self.dice.wrapping_add(STEP);
-        roll % (self.most + 1)
+    /// Returns a random number from 0 to `longest`.
+    fn random_delay(&mut self) -> u64 {
+        let random = mix(self.random_state);
+        self.random_state = self.random_state.wrapping_add(STEP);
+        random % (self.longest + 1)
     }
 }
 
@@ -93,30 +93,30 @@ impl Network for Threads {
     }
 
     fn ranks(&self) -> usize {
-        self.others.len()
+        self.senders.len()
     }
 
     fn send(&mut self, to: usize, message: Vec<u8>) {
         // A rank that has left does not read its messages.
-        let _ = self.others[to].send((self.rank, message));
+        let _ = self.senders[to].send((self.rank, message));
     }
 
     fn receive(&mut self) -> Option<(usize, Vec<u8>)> {
-        self.looks += 1;
-        while let Ok((from, message)) = self.arrived.try_recv() {
-            let late = self.roll();
+        self.receives += 1;
+        while let Ok((from, message)) = self.receiver.try_recv() {
+            let late = self.random_delay();
             // No sooner than the message that was sent before it.
-            let before = self.held[from].back().map_or(0, |&(until, _)| until);
-            self.held[from].push_back((before.max(self.looks) + late, message));
+            let earlier = self.delayed[from].back().map_or(0, |&(until, _)| until);
+            self.delayed[from].push_back((earlier.max(self.receives) + late, message));
         }
-        let looks = self.looks;
+        let receives = self.receives;
         // The first rank to be looked at rotates, so that no rank always comes first.
-        let ranks = self.held.len();
-        let first = (looks % ranks as u64) as usize;
+        let ranks = self.delayed.len();
+        let first = (receives % ranks as u64) as usize;
         let from = (first..first + ranks)
             .map(|from| from % ranks)
-            .find(|&from| self.held[from].front().is_some_and(|&(until, _)| until <= looks))?;
-        self.held[from].pop_front().map(|(_, message)| (from, message))
+            .find(|&from| self.delayed[from].front().is_some_and(|&(until, _)| until <= receives))?;
+        self.delayed[from].pop_front().map(|(_, message)| (from, message))
     }
 
     fn is_flushed(&mut self) -> bool {
@@ -129,7 +129,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn messages_between_two_ranks_arrive_once_and_in_order_however_late() {
+    fn messages_between_two_ranks_arrive_once_and_in_order_with_any_delay() {
         for seed in 0..20 {
             let mut ranks = connect(3, Delays::up_to(seed % 7, seed));
             for number in 0..50u8 {
@@ -138,10 +138,10 @@ mod tests {
                 }
             }
             let mut next = [0; 3];
-            let mut looks = 0;
+            let mut receives = 0;
             while next.iter().any(|&next| next < 50) {
-                looks += 1;
-                assert!(looks < 10_000, "something never arrived");
+                receives += 1;
+                assert!(receives < 10_000, "a message did not arrive");
                 if let Some((from, message)) = ranks[2].receive() {
                     assert_eq!(message, [next[from]]);
                     next[from] += 1;
@@ -152,7 +152,7 @@ mod tests {
     }
 
     #[test]
-    fn delays_change_who_is_heard_first_and_a_seed_repeats_them() {
+    fn delays_change_the_order_of_arrival_and_a_seed_repeats_it() {
         let order = |seed| {
             let mut ranks = connect(3, Delays::up_to(5, seed));
             for rank in &mut ranks {
@@ -166,14 +166,17 @@ mod tests {
             }
             order
         };
-        let late = |most, seed| {
-            let mut ranks = connect(2, Delays::up_to(most, seed));
+        let late = |longest, seed| {
+            let mut ranks = connect(2, Delays::up_to(longest, seed));
             ranks[1].send(0, Vec::new());
             (0..).find(|_| ranks[0].receive().is_some())
         };
-        for looks in 0..=5 {
-            assert!((0..100).any(|seed| late(5, seed) == Some(looks)), "none of a hundred is late by {looks}");
-            assert_eq!(late(0, looks), Some(0));
+        for receives in 0..=5 {
+            assert!(
+                (0..100).any(|seed| late(5, seed) == Some(receives)),
+                "none of a hundred messages is late by {receives}"
+            );
+            assert_eq!(late(0, receives), Some(0));
         }
         assert_eq!(order(1), order(1));
         assert!((2..10).any(|seed| order(seed) != order(1)));

@@ -7,7 +7,7 @@ pub(crate) enum Defect {
     /// The coordinator declares the end when all ranks are idle, even if orders are outstanding.
     OutstandingOrdersAreForgotten,
     /// The receiver of nodes does not report them.
-    ReceiptIsNotTold,
+    ReceiptIsNotReported,
     /// The receiver of nodes reports them, but the coordinator still believes that it is idle.
     ReceiptLeavesIdle,
     /// A member passes on an idle report from before the last delivery of nodes.
@@ -25,10 +25,10 @@ pub(crate) enum Defect {
     /// The bound ignores nodes received since the last status.
     BoundForgetsReceipts,
     /// A member with nothing to spare does not report that.
-    RefusalIsNotTold,
+    RefusalIsNotReported,
     /// The coordinator answers its own rank before the rank has performed all its effects. The rank
     /// may be asked for its frontier before its search has the nodes that it reported as received.
-    AnsweredInTheMiddle,
+    AnsweredBeforeAllEffects,
 }
 
 /// The defect of a state machine. Always none outside of tests.

@@ -6,7 +6,7 @@ use filch_dd::Cost;
 
 use super::defect::{Defect, Flaw};
 use super::message::{
-    parts, Answer, Hello, Parcel, RankStatistics, Share, Status, ToCoordinator, ToMember, Totals, VERSION,
+    parts, EncodedSolution, Hello, Parcel, RankStatistics, Share, Status, ToCoordinator, ToMember, Totals, VERSION,
 };
 use super::policy::Policy;
 
@@ -26,7 +26,7 @@ pub enum Effect {
     /// Ask the search for a share of its open nodes. It answers once: [`Member::given`].
     Ask(Share),
     /// Tell the search about a solution.
-    Tell(Answer),
+    Tell(EncodedSolution),
     /// Ask the search for all its open nodes while it goes on. It answers once:
     /// [`Member::snapshot`].
     Snapshot,
@@ -56,7 +56,7 @@ pub struct Member {
     policy: Policy,
     phase: Phase,
     /// The number of open nodes that the coordinator believes this rank to have.
-    told: u64,
+    reported: u64,
     /// Whether the last report was that nothing is open.
     idle: bool,
     /// The number of deliveries to the search.
@@ -81,7 +81,7 @@ impl Member {
             threads,
             policy,
             phase: Phase::Working,
-            told: 0,
+            reported: 0,
             idle: false,
             delivered: 0,
             asked: VecDeque::new(),
@@ -103,7 +103,7 @@ impl Member {
                 out.push(Effect::Ask(share));
             }
             ToMember::Nodes { order, parcels, last } => self.receive(order, parcels, last, out),
-            ToMember::Found(answer) => out.push(Effect::Tell(answer)),
+            ToMember::Found(solution) => out.push(Effect::Tell(solution)),
             ToMember::Snapshot { round } => {
                 self.round = Some(round);
                 out.push(Effect::Snapshot);
@@ -126,20 +126,20 @@ impl Member {
 
     /// Reports how much is open if the coordinator should know. The caller calls it regularly.
     ///
-    /// With `pulse` it always reports something, as a sign of life.
-    pub fn look(&mut self, now: Status, pulse: bool, out: &mut Vec<Effect>) {
+    /// With `heartbeat` it always reports something, so that the coordinator hears from this rank.
+    pub fn report_load(&mut self, now: Status, heartbeat: bool, out: &mut Vec<Effect>) {
         if self.is_over() {
         } else if self.idle {
-            if pulse {
+            if heartbeat {
                 out.push(Effect::Report(ToCoordinator::Idle { explored: now.explored }));
             }
         } else if now.open == 0 {
             // The search has not started, or is about to report that it is idle.
-            if pulse {
+            if heartbeat {
                 out.push(Effect::Report(ToCoordinator::Alive));
             }
-        } else if pulse || self.policy.is_worth_telling(self.told, now.open, self.threads) {
-            self.say(now, out);
+        } else if heartbeat || self.policy.is_worth_reporting(self.reported, now.open, self.threads) {
+            self.send_status(now, out);
         }
     }
 
@@ -148,13 +148,13 @@ impl Member {
         let Some((order, to)) = self.asked.pop_front() else { return };
         if parcels.is_empty() {
             self.statistics.refusals += 1;
-            if !self.flaw.is(Defect::RefusalIsNotTold) {
+            if !self.flaw.is(Defect::RefusalIsNotReported) {
                 out.push(Effect::Report(ToCoordinator::Refused { order }));
             }
             // The coordinator asks again after the next status, which comes when the load has
             // changed.
             if !self.idle {
-                self.told = now.open;
+                self.reported = now.open;
             }
             return;
         }
@@ -166,7 +166,7 @@ impl Member {
             out.push(Effect::Send(to, ToMember::Nodes { order, parcels, last: parts.peek().is_none() }));
         }
         if !self.idle && now.open > 0 {
-            self.say(now, out);
+            self.send_status(now, out);
         }
     }
 
@@ -178,9 +178,9 @@ impl Member {
     }
 
     /// Reports a solution of the search that is better than all it knew.
-    pub fn found(&mut self, answer: Answer, out: &mut Vec<Effect>) {
+    pub fn found(&mut self, solution: EncodedSolution, out: &mut Vec<Effect>) {
         if !self.is_over() {
-            out.push(Effect::Report(ToCoordinator::Found(answer)));
+            out.push(Effect::Report(ToCoordinator::Found(solution)));
         }
     }
 
@@ -189,15 +189,15 @@ impl Member {
         let is_current = delivered == self.delivered || self.flaw.is(Defect::StaleIdleIsBelieved);
         if is_current && !self.idle && !self.is_over() {
             self.idle = true;
-            self.told = 0;
+            self.reported = 0;
             out.push(Effect::Report(ToCoordinator::Idle { explored }));
         }
     }
 
     /// Handles the end of the search, which left these nodes open.
     ///
-    /// `rest` has the other statistics of this rank. The member fills in what it has counted.
-    pub fn ended(&mut self, left: Vec<Parcel>, totals: Totals, rest: RankStatistics, out: &mut Vec<Effect>) {
+    /// `measured` has the other statistics of this rank. The member fills in what it has counted.
+    pub fn ended(&mut self, left: Vec<Parcel>, totals: Totals, measured: RankStatistics, out: &mut Vec<Effect>) {
         match self.phase {
             Phase::Stopping(round) => self.frontier(round, left, totals, out),
             Phase::Ending if left.is_empty() => {}
@@ -219,7 +219,7 @@ impl Member {
             nodes_received,
             bytes_received,
             totals,
-            ..rest
+            ..measured
         };
         out.push(Effect::Report(ToCoordinator::Finished(self.statistics.clone())));
     }
@@ -269,28 +269,28 @@ impl Member {
     }
 
     fn receive(&mut self, order: u64, parcels: Vec<Parcel>, last: bool, out: &mut Vec<Effect>) {
-        let here = nodes(&parcels);
-        self.statistics.nodes_received = self.statistics.nodes_received.saturating_add(here);
+        let count = nodes(&parcels);
+        self.statistics.nodes_received = self.statistics.nodes_received.saturating_add(count);
         self.statistics.bytes_received += bytes(&parcels);
         let (nodes, bound) = self.arriving.entry(order).or_default();
-        *nodes = nodes.saturating_add(here);
+        *nodes = nodes.saturating_add(count);
         *bound = (*bound).max(parcels.iter().map(Parcel::bound).max());
         if last {
             let (nodes, bound) = self.arriving.remove(&order).unwrap_or_default();
             self.statistics.receipts += 1;
             // Reported before the search has the nodes, and so before it can be idle again.
-            if !self.flaw.is(Defect::ReceiptIsNotTold) {
+            if !self.flaw.is(Defect::ReceiptIsNotReported) {
                 out.push(Effect::Report(ToCoordinator::Received { order, nodes, bound }));
             }
-            self.told = self.told.saturating_add(nodes);
+            self.reported = self.reported.saturating_add(nodes);
             self.idle = false;
         }
         self.delivered += 1;
         out.push(Effect::Deliver(parcels));
     }
 
-    fn say(&mut self, now: Status, out: &mut Vec<Effect>) {
-        self.told = now.open;
+    fn send_status(&mut self, now: Status, out: &mut Vec<Effect>) {
+        self.reported = now.open;
         out.push(Effect::Report(ToCoordinator::Status(now)));
     }
 
@@ -321,14 +321,14 @@ mod tests {
     }
 
     #[test]
-    fn what_comes_in_parts_is_received_with_the_last_of_them() {
+    fn nodes_in_parts_count_as_received_with_the_last_part() {
         let mut out = Vec::new();
         let mut member = Member::new(1, 1, Policy::default(), &mut out);
         member.searched_all(0, 0, &mut out);
         out.clear();
         member.handle(ToMember::Nodes { order: 4, parcels: vec![parcel(8)], last: false }, &mut out);
         assert_eq!(out, [Effect::Deliver(vec![parcel(8)])]);
-        assert!(member.is_idle(), "the order is outstanding, whatever is said here");
+        assert!(member.is_idle(), "the order is outstanding until its last part");
         member.searched_all(1, 5, &mut out);
         member.handle(ToMember::Nodes { order: 4, parcels: vec![parcel(6)], last: true }, &mut out);
         let received = ToCoordinator::Received { order: 4, nodes: 4, bound: Some(8) };
@@ -341,7 +341,7 @@ mod tests {
     }
 
     #[test]
-    fn a_large_gift_and_a_large_frontier_go_in_parts_and_the_last_says_so() {
+    fn large_transfers_and_frontiers_are_split_and_the_last_part_is_marked() {
         let mut out = Vec::new();
         let mut member = Member::new(1, 1, Policy::default(), &mut out);
         member.handle(ToMember::Give { order: 1, to: 3, share: Share::HALF }, &mut out);
@@ -364,7 +364,7 @@ mod tests {
     }
 
     #[test]
-    fn nodes_that_say_they_are_more_than_can_be_counted_are_counted_as_the_most() {
+    fn a_sum_of_nodes_that_overflows_saturates() {
         let mut out = Vec::new();
         let mut member = Member::new(1, 1, Policy::default(), &mut out);
         let parcels = vec![Parcel::new(u64::MAX, 1, Vec::new()), Parcel::new(u64::MAX, 1, Vec::new())];
@@ -376,13 +376,13 @@ mod tests {
     }
 
     #[test]
-    fn a_sign_of_life_says_nothing_that_is_not_known() {
+    fn a_heartbeat_before_the_search_starts_reports_no_load() {
         let mut out = Vec::new();
         let mut member = Member::new(1, 1, Policy::default(), &mut out);
         out.clear();
-        member.look(Status::default(), false, &mut out);
+        member.report_load(Status::default(), false, &mut out);
         assert_eq!(out, []);
-        member.look(Status::default(), true, &mut out);
-        assert_eq!(out, [Effect::Report(ToCoordinator::Alive)], "a search that has not begun is not one that is done");
+        member.report_load(Status::default(), true, &mut out);
+        assert_eq!(out, [Effect::Report(ToCoordinator::Alive)], "a search that has not started is not idle");
     }
 }

@@ -11,7 +11,7 @@ pub const VERSION: u32 = 1;
 
 /// A solution as bytes, and its worth.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-pub struct Answer {
+pub struct EncodedSolution {
     /// The worth: more is better, even if the user minimises a cost.
     pub worth: Cost,
     /// The encoded solution.
@@ -119,7 +119,7 @@ pub enum ToCoordinator {
         bound: Option<Cost>,
     },
     /// The rank found this solution.
-    Found(Answer),
+    Found(EncodedSolution),
     /// The open nodes of the rank.
     Frontier {
         /// The number of the checkpoint that this is for.
@@ -159,7 +159,7 @@ pub enum ToMember {
         last: bool,
     },
     /// Another rank found this solution.
-    Found(Answer),
+    Found(EncodedSolution),
     /// Report the open nodes, and work on.
     Snapshot {
         /// The number of the checkpoint.
@@ -180,7 +180,7 @@ pub enum ToMember {
 
 /// The receivers of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum To {
+pub enum Destination {
     /// One rank.
     Rank(usize),
     /// All ranks, including rank 0.
@@ -189,13 +189,13 @@ pub enum To {
     AllBut(usize),
 }
 
-impl To {
+impl Destination {
     /// Returns the receiving ranks, out of `ranks`.
     pub fn ranks(self, ranks: usize) -> impl Iterator<Item = usize> {
         let (range, but) = match self {
-            To::Rank(rank) => (rank..rank + 1, None),
-            To::All => (0..ranks, None),
-            To::AllBut(rank) => (0..ranks, Some(rank)),
+            Destination::Rank(rank) => (rank..rank + 1, None),
+            Destination::All => (0..ranks, None),
+            Destination::AllBut(rank) => (0..ranks, Some(rank)),
         };
         range.filter(move |&rank| Some(rank) != but)
     }
@@ -212,20 +212,20 @@ pub enum Message {
 
 /// Error from decoding bytes that are no message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct NotUnderstood;
+pub struct DecodeError;
 
-impl fmt::Display for NotUnderstood {
+impl fmt::Display for DecodeError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a message could not be understood; do all ranks run the same build of the program?")
+        f.write_str("cannot decode a message; run the same build of the program on all ranks")
     }
 }
 
-impl std::error::Error for NotUnderstood {}
+impl std::error::Error for DecodeError {}
 
 impl Message {
     /// Encodes the message.
     pub fn encode(&self) -> Vec<u8> {
-        postcard::to_stdvec(self).expect("a message has nothing in it that postcard cannot write")
+        postcard::to_stdvec(self).expect("postcard can encode every message")
     }
 
     /// Decodes a message.
@@ -233,16 +233,16 @@ impl Message {
     /// # Errors
     ///
     /// If the bytes are no message, or more than one.
-    pub fn decode(bytes: &[u8]) -> Result<Message, NotUnderstood> {
+    pub fn decode(bytes: &[u8]) -> Result<Message, DecodeError> {
         match postcard::take_from_bytes(bytes) {
             Ok((message, [])) => Ok(message),
-            _ => Err(NotUnderstood),
+            _ => Err(DecodeError),
         }
     }
 }
 
 /// The size above which nodes are sent in parts. So other messages do not wait long.
-const PART: usize = 4 << 20;
+const PART_BYTES: usize = 4 << 20;
 
 /// Splits parcels into parts that are not too large to send; at least one part.
 pub(crate) fn parts(parcels: Vec<Parcel>) -> impl Iterator<Item = Vec<Parcel>> {
@@ -251,7 +251,7 @@ pub(crate) fn parts(parcels: Vec<Parcel>) -> impl Iterator<Item = Vec<Parcel>> {
     core::iter::from_fn(move || {
         let mut part = Vec::new();
         let mut size = 0;
-        while let Some(parcel) = parcels.next_if(|parcel| size == 0 || size + parcel.bytes().len() <= PART) {
+        while let Some(parcel) = parcels.next_if(|parcel| size == 0 || size + parcel.bytes().len() <= PART_BYTES) {
             size += parcel.bytes().len().max(1);
             part.push(parcel);
         }
@@ -264,21 +264,21 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_sent_is_what_arrives_and_anything_else_is_not_understood() {
+    fn a_message_survives_encoding_and_other_bytes_are_refused() {
         let parcel = Parcel::new(3, -7, vec![1, 2, 3]);
         let message =
             Message::ToMember(ToMember::Nodes { order: 300, parcels: vec![parcel.clone(), parcel], last: true });
         let bytes = message.encode();
         assert_eq!(Message::decode(&bytes), Ok(message));
         for end in 0..bytes.len() {
-            assert_eq!(Message::decode(&bytes[..end]), Err(NotUnderstood));
+            assert_eq!(Message::decode(&bytes[..end]), Err(DecodeError));
         }
-        assert_eq!(Message::decode(&[&bytes[..], &[0]].concat()), Err(NotUnderstood));
-        assert_eq!(Message::decode(&[9, 9, 9]), Err(NotUnderstood));
+        assert_eq!(Message::decode(&[&bytes[..], &[0]].concat()), Err(DecodeError));
+        assert_eq!(Message::decode(&[9, 9, 9]), Err(DecodeError));
     }
 
     #[test]
-    fn a_hello_begins_alike_in_all_versions() {
+    fn a_hello_starts_with_the_same_bytes_in_all_versions() {
         let hello = Hello { version: 77, identity: 1, threads: 1 };
         assert_eq!(Message::ToCoordinator(ToCoordinator::Hello(hello)).encode()[..3], [0, 0, 77]);
     }

@@ -38,13 +38,14 @@
 //!
 //! **Stopping** is a checkpoint after which no rank works on ([`ToMember::Stop`]).
 //!
-//! **Signs of life** go both ways ([`ToCoordinator::Alive`], [`ToMember::Alive`]). The code that
+//! **Heartbeats** go both ways ([`ToCoordinator::Alive`], [`ToMember::Alive`]). The code that
 //! listens for them has a clock, and is not in this module.
 //!
 //! - [`message`]: the messages
 //! - [`coordinator`], [`member`]: the two state machines
 //! - [`policy`]: which rank gives to which
 
+mod bounds;
 pub mod coordinator;
 mod defect;
 pub mod member;
@@ -52,12 +53,11 @@ pub mod message;
 #[cfg(test)]
 mod model;
 pub mod policy;
-mod spread;
 
 pub use coordinator::{Coordinator, Gathered};
 pub use member::{Effect, Member};
 pub use message::{
-    Answer, Hello, Message, NotUnderstood, Parcel, RankStatistics, Share, Status, To, ToCoordinator, ToMember, Totals,
-    VERSION,
+    DecodeError, Destination, EncodedSolution, Hello, Message, Parcel, RankStatistics, Share, Status, ToCoordinator,
+    ToMember, Totals, VERSION,
 };
 pub use policy::Policy;

@@ -56,17 +56,17 @@ impl Policy {
 
     /// Returns whether a rank should report that it has `open` nodes open.
     ///
-    /// `told` is what the coordinator believes.
-    pub fn is_worth_telling(self, told: u64, open: u64, threads: u64) -> bool {
-        self.class(told, threads) != self.class(open, threads)
-            || open > told.saturating_mul(self.factor)
-            || open.saturating_mul(self.factor) < told
+    /// `reported` is what the coordinator believes.
+    pub fn is_worth_reporting(self, reported: u64, open: u64, threads: u64) -> bool {
+        self.class(reported, threads) != self.class(open, threads)
+            || open > reported.saturating_mul(self.factor)
+            || open.saturating_mul(self.factor) < reported
     }
 
     /// Returns the shortest time between two statuses of a rank.
     ///
     /// It grows with the number of ranks, so that one coordinator can handle the messages.
-    pub fn pace(self, ranks: usize) -> Duration {
+    pub fn report_interval(self, ranks: usize) -> Duration {
         Duration::from_micros((ranks as u64).saturating_mul(5).max(1000))
     }
 }
@@ -78,7 +78,7 @@ struct Load {
     /// The open nodes of its last report, and all that it received since.
     open: u64,
     /// Whether the rank has reported or received anything.
-    heard: bool,
+    has_reported: bool,
     giving: bool,
     receiving: bool,
     /// Whether the rank has refused since its last report.
@@ -109,15 +109,15 @@ impl Balance {
         self.open.try_into().unwrap_or(u64::MAX)
     }
 
-    pub(crate) fn threads(&mut self, rank: usize, threads: u64) {
+    pub(crate) fn set_threads(&mut self, rank: usize, threads: u64) {
         self.change(rank, |load| load.threads = threads.max(1));
     }
 
     /// Records a rank's report of how much it has open.
-    pub(crate) fn told(&mut self, rank: usize, open: u64) {
+    pub(crate) fn report(&mut self, rank: usize, open: u64) {
         self.change(rank, |load| {
             load.open = open;
-            load.heard = true;
+            load.has_reported = true;
             load.refused = false;
         });
     }
@@ -138,7 +138,7 @@ impl Balance {
             load.open = load.open.saturating_add(nodes);
             // A receipt counts as a report: a rank that was dealt nodes may have nothing to report
             // for a while.
-            load.heard = true;
+            load.has_reported = true;
             load.refused = false;
         });
     }
@@ -159,8 +159,8 @@ impl Balance {
         // A receiver with nothing gets what can be spared. A receiver with some nodes gets more
         // only from a rank that does not become hungry by giving.
         let threads = self.loads[giver].threads;
-        let pays = wants == 0 || has >= threads.saturating_mul(self.policy.hungry).max(wants).saturating_mul(2);
-        pays.then_some((giver, taker))
+        let worthwhile = wants == 0 || has >= threads.saturating_mul(self.policy.hungry).max(wants).saturating_mul(2);
+        worthwhile.then_some((giver, taker))
     }
 
     fn change(&mut self, rank: usize, change: impl FnOnce(&mut Load)) {
@@ -183,12 +183,12 @@ impl Balance {
     }
 
     fn giver(policy: Policy, load: &Load) -> Option<u64> {
-        let may = load.heard && !load.giving && !load.refused;
+        let may = load.has_reported && !load.giving && !load.refused;
         (may && policy.class(load.open, load.threads) >= Class::Hungry).then_some(load.open)
     }
 
     fn taker(policy: Policy, load: &Load) -> Option<u64> {
-        let may = load.heard && !load.receiving;
+        let may = load.has_reported && !load.receiving;
         // Giving does not make a rank hungry: it had twice as much. So nodes do not move back and
         // forth.
         let hungry = load.open == 0 || load.open < load.threads.saturating_mul(policy.hungry);
@@ -203,7 +203,7 @@ mod tests {
     fn balance(open: &[u64]) -> Balance {
         let mut balance = Balance::new(open.len(), Policy::default());
         for (rank, &open) in open.iter().enumerate() {
-            balance.told(rank, open);
+            balance.report(rank, open);
         }
         balance
     }
@@ -213,58 +213,62 @@ mod tests {
         let mut balance = balance(&[3, 100, 0, 70]);
         assert_eq!(balance.next(), Some((1, 2)));
         balance.ordered(Some(1), 2);
-        assert_eq!(balance.next(), Some((3, 0)), "the richest is giving, the hungriest receiving: the next two");
+        assert_eq!(
+            balance.next(),
+            Some((3, 0)),
+            "the richest gives and the hungriest receives, so the next two are chosen"
+        );
         balance.ordered(Some(3), 0);
         assert_eq!(balance.next(), None);
-        balance.told(1, 50);
+        balance.report(1, 50);
         balance.received(Some(1), 2, 50);
-        assert_eq!(balance.next(), None, "nobody is hungry any more");
+        assert_eq!(balance.next(), None, "no rank is hungry any more");
         assert_eq!(balance.open(), 3 + 50 + 50 + 70);
     }
 
     #[test]
-    fn who_is_asked_in_vain_is_not_asked_again_before_it_speaks() {
+    fn a_rank_that_refuses_is_not_asked_again_before_its_next_report() {
         let mut balance = balance(&[10, 0]);
         balance.ordered(Some(0), 1);
         balance.refused(0, 1);
         assert_eq!(balance.next(), None);
-        balance.told(0, 10);
+        balance.report(0, 10);
         assert_eq!(balance.next(), Some((0, 1)));
     }
 
     #[test]
-    fn only_who_has_nothing_is_given_of_little() {
+    fn a_rank_with_few_nodes_gives_only_to_a_rank_with_none() {
         assert_eq!(balance(&[3, 1]).next(), None);
         assert_eq!(balance(&[3, 0]).next(), Some((0, 1)));
-        assert_eq!(balance(&[1, 0]).next(), None, "its only node is being looked at");
+        assert_eq!(balance(&[1, 0]).next(), None, "its only node is being processed");
         assert_eq!(balance(&[8, 3]).next(), Some((0, 1)));
     }
 
     #[test]
-    fn a_rank_of_which_nothing_is_known_neither_gives_nor_gets() {
+    fn a_rank_that_has_not_reported_neither_gives_nor_receives() {
         let mut balance = Balance::new(2, Policy::default());
-        balance.told(0, 100);
+        balance.report(0, 100);
         assert_eq!(balance.next(), None);
-        balance.told(1, 0);
+        balance.report(1, 0);
         assert_eq!(balance.next(), Some((0, 1)));
     }
 
     #[test]
-    fn ranks_that_say_they_have_more_than_can_be_counted_are_believed() {
+    fn a_sum_of_open_nodes_that_overflows_saturates() {
         let mut balance = balance(&[u64::MAX, u64::MAX, 0]);
         assert_eq!(balance.open(), u64::MAX);
         balance.received(Some(0), 1, u64::MAX);
-        balance.told(0, 3);
-        balance.told(1, 4);
+        balance.report(0, 3);
+        balance.report(1, 4);
         assert_eq!(balance.open(), 7);
     }
 
     #[test]
-    fn who_was_dealt_nodes_gives_of_them_before_it_has_spoken() {
+    fn a_rank_that_was_dealt_nodes_gives_some_before_its_first_report() {
         let mut balance = Balance::new(2, Policy::default());
         balance.ordered(None, 0);
-        balance.told(1, 0);
-        assert_eq!(balance.next(), None, "they are on their way");
+        balance.report(1, 0);
+        assert_eq!(balance.next(), None, "the dealt nodes are in transit");
         balance.received(None, 0, 20);
         assert_eq!(balance.next(), Some((0, 1)));
     }
@@ -290,7 +294,7 @@ mod tests {
                 let given = open[from] / 2;
                 open[from] -= given;
                 open[to] += given;
-                balance.told(from, open[from]);
+                balance.report(from, open[from]);
                 balance.received(Some(from), to, given);
             }
         }
@@ -299,9 +303,9 @@ mod tests {
     }
 
     #[test]
-    fn a_rank_speaks_when_it_has_notably_more_or_less_than_it_said() {
+    fn a_rank_reports_when_its_load_has_changed_notably() {
         let policy = Policy::default();
-        for (told, open, speaks) in [
+        for (reported, open, expected) in [
             (0, 0, false),
             (0, 1, true),
             (1, 2, true),
@@ -311,7 +315,11 @@ mod tests {
             (100, 24, true),
             (5, 3, true),
         ] {
-            assert_eq!(policy.is_worth_telling(told, open, 1), speaks, "{told} was said, {open} is open");
+            assert_eq!(
+                policy.is_worth_reporting(reported, open, 1),
+                expected,
+                "{reported} was reported, {open} is open"
+            );
         }
     }
 }

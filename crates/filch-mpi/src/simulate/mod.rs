@@ -1,20 +1,20 @@
 #![doc = include_str!("saturation.md")]
 
-mod clock;
-mod crew;
+mod backoff;
 mod outcome;
-mod patience;
 mod queue;
 mod rank;
 mod recording;
 mod server;
 mod settings;
+mod stopwatch;
 mod sweep;
 mod tree;
 mod wire;
+mod workers;
 mod world;
 
-pub use outcome::{Failure, Outcome, Spread};
+pub use outcome::{Failure, Outcome, TimeSummary};
 pub use recording::{Recording, RecordingError, Taken};
 pub use settings::{Costs, Kind, Settings};
 pub use sweep::{saturation, sweep, Calibration, Learnt, Line, Plan, Row, Scaling, SATURATED};

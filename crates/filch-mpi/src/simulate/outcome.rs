@@ -21,9 +21,9 @@ pub struct Outcome {
     /// How long the coordinator was busy with them.
     pub busy: Duration,
     /// How long they waited for the coordinator.
-    pub queueing: Spread,
+    pub queueing: TimeSummary,
     /// How long ranks without nodes waited for nodes.
-    pub hunger: Spread,
+    pub hunger: TimeSummary,
     /// The number of orders to give nodes away.
     pub orders: u64,
     /// The number of orders that were refused.
@@ -78,7 +78,7 @@ pub enum Failure {
         nodes: u64,
     },
     /// The protocol reported a failure.
-    Refused(String),
+    Protocol(String),
 }
 
 impl fmt::Display for Failure {
@@ -86,13 +86,13 @@ impl fmt::Display for Failure {
         match self {
             Failure::Stuck { at, done, nodes } => write!(
                 f,
-                "the simulated run came to a standstill after {:.3} s, with {done} of {nodes} nodes done: a message was lost",
+                "the simulated run is stuck after {:.3} s, with {done} of {nodes} nodes done: a message was lost",
                 at.as_secs_f64()
             ),
             Failure::Lost { done, nodes } => {
                 write!(f, "the simulated run ended with {done} of {nodes} nodes done, or with nodes done twice")
             }
-            Failure::Refused(why) => write!(f, "the simulated run failed: {why}"),
+            Failure::Protocol(why) => write!(f, "the simulated run failed: {why}"),
         }
     }
 }
@@ -101,7 +101,7 @@ impl std::error::Error for Failure {}
 
 /// The mean and the tail of many times.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Spread {
+pub struct TimeSummary {
     /// The number of times.
     pub count: u64,
     /// Their mean, in nanoseconds.
@@ -114,7 +114,7 @@ pub struct Spread {
 
 /// A histogram of times. Its classes are a sixteenth of their size wide, so it stays small.
 #[derive(Clone, Debug)]
-pub(super) struct Times {
+pub(super) struct Histogram {
     classes: Vec<u64>,
     count: u64,
     sum: u128,
@@ -123,9 +123,9 @@ pub(super) struct Times {
 
 const STEPS: u32 = 4;
 
-impl Times {
-    pub(super) fn new() -> Times {
-        Times { classes: vec![0; (64 << STEPS) as usize], count: 0, sum: 0, most: 0 }
+impl Histogram {
+    pub(super) fn new() -> Histogram {
+        Histogram { classes: vec![0; (64 << STEPS) as usize], count: 0, sum: 0, most: 0 }
     }
 
     pub(super) fn add(&mut self, time: u64) {
@@ -154,14 +154,14 @@ impl Times {
         ((1 << STEPS) as f64 + low as f64 + 0.5) * width
     }
 
-    pub(super) fn spread(&self) -> Spread {
+    pub(super) fn summary(&self) -> TimeSummary {
         let wanted = self.count - self.count / 10;
         let mut seen = 0;
         let ninth = self.classes.iter().position(|&count| {
             seen += count;
             seen >= wanted && count > 0
         });
-        Spread {
+        TimeSummary {
             count: self.count,
             mean: if self.count == 0 { 0.0 } else { self.sum as f64 / self.count as f64 },
             ninth: ninth.map_or(0.0, Self::middle),
@@ -175,16 +175,16 @@ mod tests {
     use super::*;
 
     #[test]
-    fn of_many_times_the_mean_is_exact_and_the_tail_nearly_so() {
-        let mut times = Times::new();
+    fn the_mean_is_exact_and_the_ninth_decile_nearly_so() {
+        let mut times = Histogram::new();
         (1..=100_000u64).for_each(|time| times.add(time * 1_000));
-        let spread = times.spread();
-        assert_eq!((spread.count, spread.most), (100_000, 100_000_000));
-        assert!((spread.mean - 50_000_500.0).abs() < 1.0, "{spread:?}");
-        assert!((spread.ninth / 90_000_000.0 - 1.0).abs() < 0.05, "{spread:?}");
-        let mut small = Times::new();
+        let summary = times.summary();
+        assert_eq!((summary.count, summary.most), (100_000, 100_000_000));
+        assert!((summary.mean - 50_000_500.0).abs() < 1.0, "{summary:?}");
+        assert!((summary.ninth / 90_000_000.0 - 1.0).abs() < 0.05, "{summary:?}");
+        let mut small = Histogram::new();
         [0, 1, 2, 3].into_iter().for_each(|time| small.add(time));
-        assert_eq!(small.spread().ninth, 3.0);
-        assert_eq!(Times::new().spread(), Spread::default());
+        assert_eq!(small.summary().ninth, 3.0);
+        assert_eq!(Histogram::new().summary(), TimeSummary::default());
     }
 }

@@ -18,13 +18,13 @@ impl<T: Ord> Queue<T> {
         Queue { heap: BinaryHeap::new(), next: 0 }
     }
 
-    pub(super) fn push(&mut self, at: Time, what: T) {
-        self.heap.push(Reverse((at, self.next, what)));
+    pub(super) fn push(&mut self, at: Time, event: T) {
+        self.heap.push(Reverse((at, self.next, event)));
         self.next += 1;
     }
 
     pub(super) fn pop(&mut self) -> Option<(Time, T)> {
-        self.heap.pop().map(|Reverse((at, _, what))| (at, what))
+        self.heap.pop().map(|Reverse((at, _, event))| (at, event))
     }
 }
 
@@ -33,10 +33,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn things_happen_in_time_and_then_in_the_order_in_which_they_were_put_in() {
+    fn events_are_ordered_by_time_and_then_by_insertion() {
         let mut queue = Queue::new();
-        for (at, what) in [(5, 1), (3, 9), (5, 0), (3, 2)] {
-            queue.push(at, what);
+        for (at, event) in [(5, 1), (3, 9), (5, 0), (3, 2)] {
+            queue.push(at, event);
         }
         let order: Vec<_> = std::iter::from_fn(|| queue.pop()).collect();
         assert_eq!(order, [(3, 9), (3, 2), (5, 1), (5, 0)]);

@@ -2,12 +2,12 @@
 
 use std::collections::VecDeque;
 
-use super::clock::Stopwatch;
-use super::outcome::Times;
-use super::patience::Patience;
+use super::backoff::Backoff;
+use super::outcome::Histogram;
 use super::queue::Time;
 use super::settings::{Costs, Kind};
-use crate::protocol::{Coordinator, Policy, To, ToCoordinator, ToMember};
+use super::stopwatch::Stopwatch;
+use crate::protocol::{Coordinator, Destination, Policy, ToCoordinator, ToMember};
 
 /// The coordinator with its queue of messages.
 #[derive(Debug)]
@@ -18,31 +18,31 @@ pub(super) struct Server {
     inbox: VecDeque<(Time, usize, ToCoordinator)>,
     /// Whether its queue has been empty since it last checked.
     asleep: bool,
-    patience: Patience,
+    backoff: Backoff,
     ranks: usize,
     /// How long it was busy, in nanoseconds.
     pub(super) busy: f64,
     pub(super) kinds: [u64; Kind::ALL.len()],
-    pub(super) queueing: Times,
+    pub(super) queueing: Histogram,
     /// Measures the cost of messages on this machine.
     pub(super) stopwatch: Option<Stopwatch>,
 }
 
 /// An outgoing message of the coordinator: the time, the receiver, the message.
-pub(super) type Leaving = (Time, usize, ToMember);
+pub(super) type TimedMessage = (Time, usize, ToMember);
 
 impl Server {
-    pub(super) fn new(ranks: usize, policy: Policy, costs: Costs, patience: Patience) -> Server {
+    pub(super) fn new(ranks: usize, policy: Policy, costs: Costs, backoff: Backoff) -> Server {
         Server {
             coordinator: Coordinator::new(ranks, 0, policy),
             costs,
             inbox: VecDeque::new(),
             asleep: true,
-            patience,
+            backoff,
             ranks,
             busy: 0.0,
             kinds: [0; Kind::ALL.len()],
-            queueing: Times::new(),
+            queueing: Histogram::new(),
             stopwatch: None,
         }
     }
@@ -54,22 +54,22 @@ impl Server {
     /// Adds a message that has arrived. Returns when the coordinator sees it, if it is asleep.
     pub(super) fn arrive(&mut self, now: Time, from: usize, message: ToCoordinator) -> Option<Time> {
         self.inbox.push_back((now, from, message));
-        core::mem::take(&mut self.asleep).then(|| self.patience.notice(now))
+        core::mem::take(&mut self.asleep).then(|| self.backoff.next_check_after(now))
     }
 
     /// Handles the next message and adds the answers to `out`. Returns when it is done, or `None`
     /// if there was no message and it sleeps.
-    pub(super) fn serve(&mut self, now: Time, out: &mut Vec<Leaving>) -> Option<Time> {
+    pub(super) fn serve(&mut self, now: Time, out: &mut Vec<TimedMessage>) -> Option<Time> {
         let Some((arrived, from, message)) = self.inbox.pop_front() else {
             self.asleep = true;
-            self.patience.look(now, true);
+            self.backoff.record_check(now, true);
             return None;
         };
         let kind = Kind::of(&message);
         self.kinds[kind as usize] += 1;
         self.queueing.add(now - arrived);
 
-        let mut answers: Vec<(To, ToMember)> = Vec::new();
+        let mut answers: Vec<(Destination, ToMember)> = Vec::new();
         match &mut self.stopwatch {
             Some(stopwatch) => stopwatch.handle(&mut self.coordinator, from, message, &mut answers),
             None => self.coordinator.handle(from, message, &mut answers),

@@ -2,7 +2,7 @@
 
 use core::time::Duration;
 
-use super::patience::Patience;
+use super::backoff::Backoff;
 use super::wire::Wire;
 use crate::protocol::{Policy, ToCoordinator};
 use crate::solve::driver::{LONGEST_WAIT, SHORTEST_WAIT};
@@ -21,7 +21,7 @@ pub struct Settings {
     /// The longest wait. While nothing happens, each wait is twice the one before, up to this.
     pub longest_wait: Duration,
     /// How often a working rank reports how much it has, even without a change.
-    pub pulse: Duration,
+    pub heartbeat: Duration,
     /// The settings of load balancing.
     pub policy: Policy,
     /// The size of an open node in a message, in bytes.
@@ -47,7 +47,7 @@ impl Settings {
             wire: Wire::INFINIBAND,
             shortest_wait: SHORTEST_WAIT,
             longest_wait: LONGEST_WAIT,
-            pulse: Duration::from_secs(1),
+            heartbeat: Duration::from_secs(1),
             policy: Policy::default(),
             node_bytes: 100,
             solutions: 10,
@@ -60,8 +60,8 @@ impl Settings {
 }
 
 impl Settings {
-    pub(super) fn patience(&self) -> Patience {
-        Patience::new(self.shortest_wait.as_nanos() as u64, self.longest_wait.as_nanos() as u64)
+    pub(super) fn backoff(&self) -> Backoff {
+        Backoff::new(self.shortest_wait.as_nanos() as u64, self.longest_wait.as_nanos() as u64)
     }
 }
 

@@ -232,7 +232,7 @@ pub fn saturation(rows: &[&Row]) -> Option<f64> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::tests::a_recording;
+    use super::super::tests::made_up_recording;
     use super::*;
 
     fn plan(ranks: &[usize], scalings: &[Scaling]) -> Plan {
@@ -253,12 +253,12 @@ mod tests {
                 rows.push(row.clone());
             }
         };
-        sweep(&a_recording(2_000, 3), plan, &mut tell).unwrap();
+        sweep(&made_up_recording(2_000, 3), plan, &mut tell).unwrap();
         rows
     }
 
     #[test]
-    fn weak_scaling_keeps_the_work_of_a_rank_and_strong_scaling_that_of_all() {
+    fn weak_scaling_keeps_the_work_per_rank_and_strong_scaling_the_total() {
         let rows = rows(&plan(&[4, 40], &[Scaling::Strong, Scaling::Weak]));
         assert_eq!(rows.iter().map(|row| row.ranks).collect::<Vec<_>>(), [4, 4, 40, 40]);
         assert_eq!(rows[0].nodes, rows[2].nodes);

@@ -6,7 +6,7 @@ use super::{calibrate, run, Costs, Failure, Kind, Recording, Settings, Tree, Wir
 use crate::random::{below, mix_two};
 
 /// A made-up search tree of about this number of nodes.
-pub(super) fn a_recording(nodes: usize, seed: u64) -> Recording {
+pub(super) fn made_up_recording(nodes: usize, seed: u64) -> Recording {
     let mut recording = Recording::new("made up");
     let mut open = vec![0u32];
     while let Some(level) = open.pop() {
@@ -22,8 +22,8 @@ pub(super) fn a_recording(nodes: usize, seed: u64) -> Recording {
 }
 
 /// A tree of equal nodes under a root that costs nothing.
-fn broom(nodes: usize, cost: Duration) -> Tree {
-    let mut recording = Recording::new("broom");
+fn flat_tree(nodes: usize, cost: Duration) -> Tree {
+    let mut recording = Recording::new("flat tree");
     recording.add(Duration::ZERO, nodes);
     (0..nodes).for_each(|_| recording.add(cost, 0));
     Tree::recorded(&recording)
@@ -35,9 +35,9 @@ fn costs(nanoseconds: f64) -> Costs {
 }
 
 #[test]
-fn every_node_is_done_once_whatever_the_ranks_threads_and_delays() {
+fn every_node_is_processed_once_for_any_ranks_threads_and_delays() {
     // `run` compares the processed nodes with those of the tree.
-    let recording = a_recording(4_000, 3);
+    let recording = made_up_recording(4_000, 3);
     for (ranks, threads) in [(1, 1), (1, 3), (2, 1), (3, 2), (17, 1), (100, 4)] {
         for latency in [0, 1_500, 30_000, 5_000_000] {
             for message in [0.0, 2_000.0, 500_000.0] {
@@ -53,34 +53,34 @@ fn every_node_is_done_once_whatever_the_ranks_threads_and_delays() {
 }
 
 #[test]
-fn the_same_seed_is_the_same_run() {
-    let tree = Tree::grown(&a_recording(2_000, 3), Duration::from_secs(1), 5);
+fn the_same_seed_gives_the_same_run() {
+    let tree = Tree::grown(&made_up_recording(2_000, 3), Duration::from_secs(1), 5);
     let outcome = |seed| run(&tree, &Settings { costs: costs(700.0), seed, ..Settings::new(30) }).unwrap();
     assert_eq!(outcome(1), outcome(1));
     assert_ne!(outcome(1), outcome(2));
 }
 
 #[test]
-fn a_rank_alone_takes_as_long_as_its_nodes() {
-    let tree = Tree::recorded(&a_recording(4_000, 3));
+fn a_single_rank_takes_the_cost_of_its_nodes() {
+    let tree = Tree::recorded(&made_up_recording(4_000, 3));
     let outcome = run(&tree, &Settings::new(1)).unwrap();
     assert!(outcome.efficiency() > 0.99, "{outcome:?}");
 }
 
 #[test]
-fn work_that_can_be_divided_at_will_is_divided_in_equal_parts() {
+fn work_in_many_small_nodes_is_divided_equally() {
     // Two seconds of work in nodes of a tenth of a millisecond; dividing it takes some
     // milliseconds.
     for ranks in [2, 4, 8] {
-        let tree = broom(20_000 * ranks, Duration::from_micros(100));
+        let tree = flat_tree(20_000 * ranks, Duration::from_micros(100));
         let outcome = run(&tree, &Settings::new(ranks)).unwrap();
         assert!(outcome.efficiency() > 0.98, "{ranks} ranks: {outcome:?}");
     }
 }
 
 #[test]
-fn a_coordinator_that_takes_no_time_never_saturates() {
-    let recording = a_recording(2_000, 3);
+fn a_coordinator_without_cost_never_saturates() {
+    let recording = made_up_recording(2_000, 3);
     for ranks in [10, 100, 1_000] {
         let tree = Tree::grown(&recording, Duration::from_millis(20 * ranks as u64), 5);
         let outcome = run(&tree, &Settings::new(ranks)).unwrap();
@@ -91,8 +91,8 @@ fn a_coordinator_that_takes_no_time_never_saturates() {
 }
 
 #[test]
-fn a_coordinator_that_is_slow_saturates_and_it_shows() {
-    let tree = Tree::grown(&a_recording(2_000, 3), Duration::from_secs(4), 5);
+fn a_slow_coordinator_saturates_and_the_outcome_shows_it() {
+    let tree = Tree::grown(&made_up_recording(2_000, 3), Duration::from_secs(4), 5);
     let quick = run(&tree, &Settings { costs: costs(500.0), ..Settings::new(200) }).unwrap();
     let slow = run(&tree, &Settings { costs: costs(500_000.0), ..Settings::new(200) }).unwrap();
     assert!(quick.utilisation() < 0.5 && slow.utilisation() > 0.9, "{quick:?} {slow:?}");
@@ -101,8 +101,8 @@ fn a_coordinator_that_is_slow_saturates_and_it_shows() {
 }
 
 #[test]
-fn what_the_coordinator_does_adds_up() {
-    let tree = Tree::grown(&a_recording(2_000, 3), Duration::from_secs(1), 5);
+fn the_counts_of_the_coordinator_add_up() {
+    let tree = Tree::grown(&made_up_recording(2_000, 3), Duration::from_secs(1), 5);
     let settings = Settings { costs: Costs { receive: 100.0, ..costs(900.0) }, solutions: 0, ..Settings::new(50) };
     let outcome = run(&tree, &settings).unwrap();
     assert_eq!(outcome.busy.as_nanos() as u64, 1_000 * outcome.messages);
@@ -113,12 +113,12 @@ fn what_the_coordinator_does_adds_up() {
 }
 
 #[test]
-fn a_message_that_is_lost_is_noticed_or_harmless() {
-    let tree = Tree::recorded(&a_recording(500, 3));
+fn a_lost_message_is_noticed_or_harmless() {
+    let tree = Tree::recorded(&made_up_recording(500, 3));
     let lose = |lose| run(&tree, &Settings { lose: Some(lose), solutions: 0, ..Settings::new(3) });
     // The first messages are the hellos of the three ranks. Without its hello a rank is refused.
     for first in 1..=3 {
-        assert!(matches!(lose(first), Err(Failure::Refused(_) | Failure::Stuck { .. })), "{:?}", lose(first));
+        assert!(matches!(lose(first), Err(Failure::Protocol(_) | Failure::Stuck { .. })), "{:?}", lose(first));
     }
     let outcomes: Vec<_> = (4..60).map(lose).collect();
     let stuck = outcomes.iter().filter(|outcome| matches!(outcome, Err(Failure::Stuck { .. }))).count();
@@ -128,8 +128,8 @@ fn a_message_that_is_lost_is_noticed_or_harmless() {
 }
 
 #[test]
-fn what_messages_take_is_measured() {
-    let tree = Tree::grown(&a_recording(2_000, 3), Duration::from_secs(1), 5);
+fn the_cost_of_messages_is_measured() {
+    let tree = Tree::grown(&made_up_recording(2_000, 3), Duration::from_secs(1), 5);
     let costs = calibrate(&tree, &Settings { costs: Costs { receive: 7.0, ..Costs::default() }, ..Settings::new(50) });
     let costs = costs.unwrap();
     assert_eq!((costs.receive, costs.send), (7.0, 0.0));

@@ -43,7 +43,7 @@ impl Size {
     }
 
     /// Adds two sizes.
-    pub(super) fn and(self, other: Size) -> Size {
+    pub(super) fn plus(self, other: Size) -> Size {
         Size { nodes: self.nodes + other.nodes, work: self.work + other.work, sum: self.sum.wrapping_add(other.sum) }
     }
 
@@ -256,11 +256,11 @@ fn growth(levels: &[Vec<Taken>], wanted: f64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::simulate::tests::a_recording;
+    use crate::simulate::tests::made_up_recording;
 
     #[test]
-    fn a_recorded_tree_is_taken_youngest_first_in_the_order_of_the_recording() {
-        let recording = a_recording(500, 7);
+    fn a_depth_first_traversal_of_a_recorded_tree_has_the_order_of_the_recording() {
+        let recording = made_up_recording(500, 7);
         let tree = Tree::recorded(&recording);
         let mut open = vec![tree.root()];
         let mut order = Vec::new();
@@ -273,27 +273,27 @@ mod tests {
     }
 
     #[test]
-    fn a_grown_tree_has_about_the_work_that_is_wanted() {
-        let recording = a_recording(3_000, 7);
+    fn a_grown_tree_has_about_the_requested_work() {
+        let recording = made_up_recording(3_000, 7);
         for factor in [0.5, 1.0, 10.0, 100.0] {
             let work = recording.work().mul_f64(factor);
             let grown = Tree::grown(&recording, work, 3).size().time();
             let ratio = grown.as_secs_f64() / work.as_secs_f64();
-            assert!((0.8..1.25).contains(&ratio), "{factor} times the work: {ratio} of what is wanted");
+            assert!((0.8..1.25).contains(&ratio), "{factor} times the work: {ratio} of the requested work");
         }
     }
 
     #[test]
-    fn a_seed_stands_for_one_tree() {
-        let recording = a_recording(1_000, 7);
+    fn a_seed_determines_the_tree() {
+        let recording = made_up_recording(1_000, 7);
         let grown = |seed| Tree::grown(&recording, recording.work() * 4, seed).size();
         assert_eq!(grown(1), grown(1));
         assert_ne!(grown(1), grown(2));
     }
 
     #[test]
-    fn nodes_that_cost_less_are_as_many() {
-        let recording = a_recording(1_000, 7);
+    fn scaling_the_cost_keeps_the_number_of_nodes() {
+        let recording = made_up_recording(1_000, 7);
         let (coarse, fine) = (Tree::recorded(&recording), Tree::recorded(&recording).scaled(0.1));
         assert_eq!(coarse.size().nodes, fine.size().nodes);
         let ratio = coarse.size().work as f64 / fine.size().work as f64;

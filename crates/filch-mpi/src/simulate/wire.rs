@@ -23,11 +23,11 @@ impl Wire {
 /// The outgoing side of a rank, which sends one message after the other. The latency is the same
 /// for all messages, so messages between two ranks arrive in the order in which they were sent.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Outlet {
+pub(super) struct OutgoingLink {
     free_at: Time,
 }
 
-impl Outlet {
+impl OutgoingLink {
     /// Returns when a message arrives that is sent now.
     pub(super) fn send(&mut self, now: Time, bytes: u64, wire: &Wire) -> Time {
         let taken = (bytes as f64 / wire.bandwidth * 1e9) as Time;
@@ -43,13 +43,13 @@ mod tests {
     #[test]
     fn a_message_takes_its_latency_and_its_bytes() {
         let wire = Wire { latency: Duration::from_micros(2), bandwidth: 1e9 };
-        assert_eq!(Outlet::default().send(10, 500, &wire), 10 + 500 + 2_000);
+        assert_eq!(OutgoingLink::default().send(10, 500, &wire), 10 + 500 + 2_000);
     }
 
     #[test]
     fn a_small_message_does_not_overtake_a_large_one() {
-        let (wire, mut outlet) = (Wire::ETHERNET, Outlet::default());
-        let large = outlet.send(0, 1 << 20, &wire);
-        assert!(outlet.send(1, 8, &wire) >= large);
+        let (wire, mut link) = (Wire::ETHERNET, OutgoingLink::default());
+        let large = link.send(0, 1 << 20, &wire);
+        assert!(link.send(1, 8, &wire) >= large);
     }
 }

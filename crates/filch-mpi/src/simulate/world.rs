@@ -2,26 +2,26 @@
 
 use core::time::Duration;
 
-use super::clock::Stopwatch;
-use super::outcome::{Failure, Outcome, Times};
+use super::outcome::{Failure, Histogram, Outcome};
 use super::queue::{Queue, Time};
 use super::rank::{self, Rank};
 use super::server::Server;
 use super::settings::{Costs, Settings};
+use super::stopwatch::Stopwatch;
 use super::tree::{Node, Size, Tree};
 use crate::protocol::{ToCoordinator, ToMember};
 use crate::random::{below, mix_two};
 
 /// The size of a message without nodes. It counts the bytes of the protocol and of the library.
-const MESSAGE: u64 = 64;
+const MESSAGE_BYTES: u64 = 64;
 
 /// An event.
 #[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum What {
-    /// The message at this place of `letters` arrives.
+enum Event {
+    /// The message at this place of `in_transit` arrives.
     Arrive(usize),
     /// The communicating thread of a rank wakes.
-    Look(usize),
+    Poll(usize),
     /// The coordinator is free for the next message.
     Serve,
     /// A better solution of this worth is found.
@@ -29,7 +29,7 @@ enum What {
 }
 
 #[derive(Debug)]
-enum Letter {
+enum Message {
     ToCoordinator(usize, ToCoordinator),
     ToMember(usize, ToMember, Vec<Node>),
 }
@@ -37,14 +37,14 @@ enum Letter {
 struct World<'a> {
     settings: &'a Settings,
     tree: &'a Tree,
-    queue: Queue<What>,
+    queue: Queue<Event>,
     ranks: Vec<Rank>,
     server: Server,
     /// Messages in transit, and the free places.
-    letters: Vec<Option<Letter>>,
-    free: Vec<usize>,
+    in_transit: Vec<Option<Message>>,
+    free_places: Vec<usize>,
     sent: u64,
-    hunger: Times,
+    hunger: Histogram,
     moved: u64,
 }
 
@@ -69,78 +69,78 @@ pub fn calibrate(tree: &Tree, settings: &Settings) -> Result<Costs, Failure> {
     let mut world = World::new(tree, settings);
     world.server.stopwatch = Some(Stopwatch::new());
     world.run()?;
-    let stopwatch = world.server.stopwatch.take().expect("it was put there");
+    let stopwatch = world.server.stopwatch.take().expect("the stopwatch was set above");
     Ok(stopwatch.costs(settings.costs.receive, settings.costs.send))
 }
 
 impl<'a> World<'a> {
     fn new(tree: &'a Tree, settings: &'a Settings) -> Self {
-        let patience = settings.patience();
+        let backoff = settings.backoff();
         let mut world = World {
             settings,
             tree,
             queue: Queue::new(),
             ranks: Vec::with_capacity(settings.ranks),
-            server: Server::new(settings.ranks, settings.policy, settings.costs, patience),
-            letters: Vec::new(),
-            free: Vec::new(),
+            server: Server::new(settings.ranks, settings.policy, settings.costs, backoff),
+            in_transit: Vec::new(),
+            free_places: Vec::new(),
             sent: 0,
-            hunger: Times::new(),
+            hunger: Histogram::new(),
             moved: 0,
         };
         let mut out = Vec::new();
         for rank in 0..settings.ranks {
             let mut new = Rank::new(rank, settings, &mut out);
             if rank == 0 {
-                new.begin_with(tree);
+                new.start_with_root(tree);
             }
             world.ranks.push(new);
             world.send(0, rank, &mut out);
-            world.queue.push(0, What::Look(rank));
-            world.ranks[rank].next_look = Some(0);
+            world.queue.push(0, Event::Poll(rank));
+            world.ranks[rank].next_poll = Some(0);
         }
         // Better solutions become rarer: each takes twice as long as the one before.
         let ideal = tree.size().work as f64 / (settings.ranks * settings.threads) as f64;
         for number in 0..settings.solutions {
             let at = ideal / 2f64.powi((settings.solutions - number) as i32);
-            world.queue.push(at as Time, What::Find(i64::from(number)));
+            world.queue.push(at as Time, Event::Find(i64::from(number)));
         }
         world
     }
 
     fn run(&mut self) -> Result<Outcome, Failure> {
         let mut out = Vec::new();
-        let mut leaving = Vec::new();
+        let mut outgoing = Vec::new();
         let mut now = 0;
         while !self.server.coordinator().is_over() {
-            let Some((at, what)) = self.queue.pop() else {
+            let Some((at, event)) = self.queue.pop() else {
                 let done = self.done().nodes;
                 let nodes = self.tree.size().nodes;
                 return Err(Failure::Stuck { at: Duration::from_nanos(now), done, nodes });
             };
             debug_assert!(at >= now, "time does not run backwards");
             now = at;
-            match what {
-                What::Arrive(place) => self.arrive(now, place),
-                What::Look(rank) => {
-                    let next = self.ranks[rank].look(now, self.tree, self.settings, &mut self.hunger, &mut out);
+            match event {
+                Event::Arrive(place) => self.arrive(now, place),
+                Event::Poll(rank) => {
+                    let next = self.ranks[rank].poll(now, self.tree, self.settings, &mut self.hunger, &mut out);
                     self.send(now, rank, &mut out);
                     if let Some(next) = next {
-                        self.queue.push(next, What::Look(rank));
+                        self.queue.push(next, Event::Poll(rank));
                     }
                 }
-                What::Serve => {
-                    if let Some(done) = self.server.serve(now, &mut leaving) {
-                        self.queue.push(done, What::Serve);
+                Event::Serve => {
+                    if let Some(done) = self.server.serve(now, &mut outgoing) {
+                        self.queue.push(done, Event::Serve);
                     }
-                    for (at, to, message) in leaving.drain(..) {
-                        self.post(at, 0, to, Letter::ToMember(to, message, Vec::new()), 0);
+                    for (at, to, message) in outgoing.drain(..) {
+                        self.transmit(at, 0, to, Message::ToMember(to, message, Vec::new()), 0);
                     }
                 }
-                What::Find(worth) => {
+                Event::Find(worth) => {
                     let random = mix_two(self.settings.seed ^ 0xF0_0D, worth as u64);
                     let rank = below(random, self.settings.ranks as u64) as usize;
-                    self.ranks[rank].find(worth, &mut out);
+                    self.ranks[rank].report_solution(worth, &mut out);
                     self.send(now, rank, &mut out);
                 }
             }
@@ -149,61 +149,67 @@ impl<'a> World<'a> {
     }
 
     fn arrive(&mut self, now: Time, place: usize) {
-        let letter = self.letters[place].take().expect("a message arrives once");
-        self.free.push(place);
-        match letter {
-            Letter::ToCoordinator(from, message) => {
+        let message = self.in_transit[place].take().expect("a message arrives once");
+        self.free_places.push(place);
+        match message {
+            Message::ToCoordinator(from, message) => {
                 if let Some(at) = self.server.arrive(now, from, message) {
-                    self.queue.push(at, What::Serve);
+                    self.queue.push(at, Event::Serve);
                 }
             }
-            Letter::ToMember(to, message, nodes) => {
+            Message::ToMember(to, message, nodes) => {
                 if let Some(at) = self.ranks[to].arrive(now, message, nodes) {
-                    self.queue.push(at, What::Look(to));
+                    self.queue.push(at, Event::Poll(to));
                 }
             }
         }
     }
 
     /// Sends the outgoing messages of a rank.
-    fn send(&mut self, now: Time, from: usize, out: &mut Vec<rank::Leaving>) {
-        for leaving in out.drain(..) {
-            match leaving {
-                rank::Leaving::Report(message) => {
-                    self.post(now, from, 0, Letter::ToCoordinator(from, message), 0);
+    fn send(&mut self, now: Time, from: usize, out: &mut Vec<rank::Outgoing>) {
+        for outgoing in out.drain(..) {
+            match outgoing {
+                rank::Outgoing::Report(message) => {
+                    self.transmit(now, from, 0, Message::ToCoordinator(from, message), 0);
                 }
-                rank::Leaving::Send(to, message, nodes) => {
+                rank::Outgoing::Send(to, message, nodes) => {
                     let count = nodes.len() as u64;
                     self.moved += count;
-                    self.post(now, from, to, Letter::ToMember(to, message, nodes), count * self.settings.node_bytes);
+                    self.transmit(
+                        now,
+                        from,
+                        to,
+                        Message::ToMember(to, message, nodes),
+                        count * self.settings.node_bytes,
+                    );
                 }
             }
         }
     }
 
-    fn post(&mut self, now: Time, from: usize, to: usize, letter: Letter, bytes: u64) {
+    fn transmit(&mut self, now: Time, from: usize, to: usize, message: Message, bytes: u64) {
         self.sent += 1;
         #[cfg(test)]
         if self.settings.lose == Some(self.sent) {
             return;
         }
         let arrival =
-            if from == to { now } else { self.ranks[from].outlet.send(now, MESSAGE + bytes, &self.settings.wire) };
-        let place = self.free.pop().unwrap_or_else(|| {
-            self.letters.push(None);
-            self.letters.len() - 1
+            if from == to { now } else { self.ranks[from].link.send(now, MESSAGE_BYTES + bytes, &self.settings.wire) };
+        let place = self.free_places.pop().unwrap_or_else(|| {
+            self.in_transit.push(None);
+            self.in_transit.len() - 1
         });
-        self.letters[place] = Some(letter);
-        self.queue.push(arrival, What::Arrive(place));
+        self.in_transit[place] = Some(message);
+        self.queue.push(arrival, Event::Arrive(place));
     }
 
     fn done(&self) -> Size {
-        self.ranks.iter().map(|rank| rank.crew().done()).fold(Size::default(), Size::and)
+        self.ranks.iter().map(|rank| rank.workers().done()).fold(Size::default(), Size::plus)
     }
 
     fn outcome(&mut self, now: Time) -> Result<Outcome, Failure> {
         if let Some(why) = self.server.coordinator().failure().or_else(|| self.ranks.iter().find_map(Rank::failure)) {
-            return Err(Failure::Refused(why.to_owned()));
+            return Err(Failure::Protocol(why.to_owned()));
         }
         let done = self.done();
         if done != self.tree.size() {
@@ -217,8 +223,8 @@ impl<'a> World<'a> {
             messages: kinds.iter().sum(),
             kinds: kinds.to_vec(),
             busy: Duration::from_nanos(self.server.busy as u64),
-            queueing: self.server.queueing.spread(),
-            hunger: self.hunger.spread(),
+            queueing: self.server.queueing.summary(),
+            hunger: self.hunger.summary(),
             orders: self.server.coordinator().orders(),
             refused: kinds[super::settings::Kind::Refused as usize],
             moved: self.moved,

@@ -1,11 +1,11 @@
 //! Solves a problem on many ranks, each with its own search and threads.
 //!
 //! One thread of each rank communicates (`driver.rs`), the others search. On rank 0 the same thread
-//! coordinates (`desk.rs`).
+//! coordinates (`rank_zero.rs`).
 
-mod desk;
 pub(crate) mod driver;
 mod options;
+mod rank_zero;
 mod silence;
 
 use std::sync::{Mutex, PoisonError};
@@ -18,7 +18,7 @@ use serde::Serialize;
 pub use options::{Failure, Left, Options, Progress, Solved};
 
 use crate::network::Network;
-use driver::{drive, Task};
+use driver::{drive, SearchHandle};
 
 /// Solves a problem together with other ranks.
 ///
@@ -74,9 +74,10 @@ where
                 *failure.lock().unwrap_or_else(PoisonError::into_inner) = Some(why.to_string());
             }
         });
-        let is_gone = || search.is_finished();
+        let has_exited = || search.is_finished();
         let minimise = problem.sense() == Sense::Minimise;
-        let run = drive(network, Task { port: &port, minimise, is_gone: &is_gone, failure: &failure }, options);
+        let run =
+            drive(network, SearchHandle { port: &port, minimise, has_exited: &has_exited, failure: &failure }, options);
         match search.join() {
             Ok(()) => run,
             // It made the run fail. The user's panic continues on the calling thread.

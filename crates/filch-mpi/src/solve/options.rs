@@ -45,7 +45,7 @@ pub struct Options<'a> {
     /// How long a rank may be silent before the run fails. The same on all ranks.
     ///
     /// Rank 0 checks all ranks, and all ranks check rank 0.
-    pub patience: Duration,
+    pub silence_timeout: Duration,
 }
 
 impl Options<'_> {
@@ -65,7 +65,7 @@ impl Options<'_> {
             on_checkpoint: None,
             on_solution: None,
             on_progress: None,
-            patience: Duration::from_secs(60),
+            silence_timeout: Duration::from_secs(60),
         }
     }
 }

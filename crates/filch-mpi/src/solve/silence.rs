@@ -3,46 +3,46 @@
 use core::time::Duration;
 use std::time::Instant;
 
-/// The longest normal time between two calls of `look`. A longer gap means that this process did
+/// The longest normal time between two calls of `tick`. A longer gap means that this process did
 /// not run. Then perhaps no process did, as when a job is suspended, so the silence proves nothing.
-const ASLEEP: Duration = Duration::from_secs(1);
+const LONGEST_GAP: Duration = Duration::from_secs(1);
 
-/// When each rank was last heard.
+/// The time of the last message from each rank.
 #[derive(Clone, Debug)]
 pub(super) struct Silence {
-    heard: Vec<Instant>,
-    looked: Instant,
+    last_message: Vec<Instant>,
+    last_tick: Instant,
     /// Since when this process has been listening without a gap.
-    awake: Instant,
+    awake_since: Instant,
 }
 
 impl Silence {
     pub(super) fn new(ranks: usize, now: Instant) -> Silence {
-        Silence { heard: vec![now; ranks], looked: now, awake: now }
+        Silence { last_message: vec![now; ranks], last_tick: now, awake_since: now }
     }
 
-    pub(super) fn heard(&mut self, rank: usize, now: Instant) {
-        self.heard[rank] = now;
+    pub(super) fn record_message(&mut self, rank: usize, now: Instant) {
+        self.last_message[rank] = now;
     }
 
     /// Records that this process runs. Must be called often.
-    pub(super) fn look(&mut self, now: Instant) {
-        if now.saturating_duration_since(self.looked) > ASLEEP {
-            self.awake = now;
+    pub(super) fn tick(&mut self, now: Instant) {
+        if now.saturating_duration_since(self.last_tick) > LONGEST_GAP {
+            self.awake_since = now;
         }
-        self.looked = now;
+        self.last_tick = now;
     }
 
     /// Returns how long this process has been listening without a message from `rank`.
-    pub(super) fn of(&self, rank: usize, now: Instant) -> Duration {
-        now.saturating_duration_since(self.heard[rank].max(self.awake))
+    pub(super) fn since_last_message(&self, rank: usize, now: Instant) -> Duration {
+        now.saturating_duration_since(self.last_message[rank].max(self.awake_since))
     }
 }
 
 /// Returns the error for a silent rank.
-pub(super) fn sentence(rank: usize, patience: Duration) -> String {
-    let seconds = patience.as_secs_f64();
-    format!("nothing was heard of rank {rank} for {seconds} seconds: its process or its machine is gone, or does not get to run")
+pub(super) fn silence_error(rank: usize, timeout: Duration) -> String {
+    let seconds = timeout.as_secs_f64();
+    format!("no message from rank {rank} for {seconds} seconds: its process or machine has failed, or is not scheduled")
 }
 
 #[cfg(test)]
@@ -50,32 +50,32 @@ mod tests {
     use super::*;
 
     #[test]
-    fn who_says_nothing_is_silent_from_its_last_word_on() {
+    fn a_rank_is_silent_since_its_last_message() {
         let start = Instant::now();
         let mut silence = Silence::new(2, start);
         let at = |tenths: u64| start + Duration::from_millis(100 * tenths);
         for tenths in 1..=50 {
-            silence.look(at(tenths));
+            silence.tick(at(tenths));
             if tenths == 20 {
-                silence.heard(1, at(tenths));
+                silence.record_message(1, at(tenths));
             }
         }
-        assert_eq!(silence.of(0, at(50)), Duration::from_secs(5));
-        assert_eq!(silence.of(1, at(50)), Duration::from_secs(3));
+        assert_eq!(silence.since_last_message(0, at(50)), Duration::from_secs(5));
+        assert_eq!(silence.since_last_message(1, at(50)), Duration::from_secs(3));
     }
 
     #[test]
-    fn what_was_not_heard_while_this_process_did_not_run_is_no_silence() {
+    fn the_time_when_this_process_did_not_run_does_not_count_as_silence() {
         let start = Instant::now();
         let mut silence = Silence::new(2, start);
         let at = |seconds| start + Duration::from_secs(seconds);
-        silence.look(at(1));
+        silence.tick(at(1));
         // Suspended for an hour. The earlier message of rank 1 is found first.
-        silence.heard(1, at(3601));
-        silence.look(at(3602));
-        assert_eq!(silence.of(0, at(3602)), Duration::ZERO);
-        silence.look(at(3603));
-        assert_eq!(silence.of(0, at(3603)), Duration::from_secs(1), "from now on it counts");
-        assert_eq!(silence.of(1, at(3603)), Duration::from_secs(1));
+        silence.record_message(1, at(3601));
+        silence.tick(at(3602));
+        assert_eq!(silence.since_last_message(0, at(3602)), Duration::ZERO);
+        silence.tick(at(3603));
+        assert_eq!(silence.since_last_message(0, at(3603)), Duration::from_secs(1), "from now on the silence counts");
+        assert_eq!(silence.since_last_message(1, at(3603)), Duration::from_secs(1));
     }
 }

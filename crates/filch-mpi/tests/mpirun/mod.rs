@@ -14,14 +14,14 @@ const GRACE: Duration = Duration::from_secs(5);
 /// Returns an `mpirun` command for `ranks` ranks.
 pub(crate) fn mpirun(ranks: usize) -> Result<Command, String> {
     let mut command = filch_mpi::launch::mpirun(ranks)
-        .map_err(|error| format!("mpirun cannot be started, which comes with Open MPI or MPICH: {error}"))?;
+        .map_err(|error| format!("cannot start mpirun (install Open MPI or MPICH): {error}"))?;
     // For Open MPI. Otherwise ranks of one machine read each other's memory, which containers may
     // forbid. Also, a large message would arrive at once, as it does not from another machine: no
     // later message could overtake it.
     command
         .env("OMPI_MCA_btl_vader_single_copy_mechanism", "none")
         .env("OMPI_MCA_btl_sm_single_copy_mechanism", "none");
-    let folder = session_folder().map_err(|error| format!("no folder for mpirun can be made: {error}"))?;
+    let folder = session_folder().map_err(|error| format!("cannot create a session folder for mpirun: {error}"))?;
     command.env("OMPI_MCA_orte_tmpdir_base", folder);
     Ok(command)
 }
@@ -47,7 +47,7 @@ pub(crate) struct Ended {
 /// Runs a program, for at most this time.
 pub(crate) fn watched(command: &mut Command, deadline: Duration) -> Result<Ended, String> {
     let spawned = command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn();
-    let child = spawned.map_err(|error| format!("mpirun cannot be started: {error}"))?;
+    let child = spawned.map_err(|error| format!("cannot start mpirun: {error}"))?;
     Ok(end_of(child, deadline))
 }
 

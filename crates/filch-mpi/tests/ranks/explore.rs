@@ -15,7 +15,7 @@ use super::Case;
 pub(super) const CASES: &[Case] = &[
     ("a_graph_in_parts_has_the_closure_of_the_whole", closures),
     ("every_node_of_an_unbalanced_tree_is_counted_once", tree),
-    ("one_rank_stops_all", stop),
+    ("one_rank_stops_all_ranks", stop),
 ];
 
 fn pool() -> Pool {

@@ -6,8 +6,8 @@
 #[path = "../mpirun/mod.rs"]
 mod mpirun;
 
+mod delayed;
 mod explore;
-mod late;
 mod launch;
 mod network;
 mod problems;
@@ -17,7 +17,7 @@ use std::process::ExitCode;
 use filch_mpi::network::{Mpi, Network};
 
 #[global_allocator]
-static ALLOCATOR: network::Counting = network::Counting;
+static ALLOCATOR: network::CountingAllocator = network::CountingAllocator;
 
 /// A claim, and its check, which all ranks run at the same time. A panic ends the run.
 type Case = (&'static str, fn(&mut Mpi));
@@ -27,12 +27,12 @@ const GROUPS: [(&str, &[Case]); 3] =
     [("network", network::CASES), ("problems", problems::CASES), ("explore", explore::CASES)];
 
 /// The argument that makes this program a rank. The group follows.
-const INSIDE: &str = "--as-rank-of";
+const AS_RANK: &str = "--as-rank-of";
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     match arguments.as_slice() {
-        [inside, group] if inside == INSIDE => {
+        [flag, group] if flag == AS_RANK => {
             run(group);
             ExitCode::SUCCESS
         }
@@ -43,7 +43,7 @@ fn main() -> ExitCode {
 
 /// Runs all cases of a group. Rank 0 prints the progress for the parent process.
 fn run(group: &str) {
-    let (_, cases) = GROUPS.iter().find(|(name, _)| *name == group).expect("a group that there is");
+    let (_, cases) = GROUPS.iter().find(|(name, _)| *name == group).expect("the group exists");
     let mut network = Mpi::start().unwrap();
     for (name, case) in *cases {
         case(&mut network);

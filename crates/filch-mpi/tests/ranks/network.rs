@@ -10,11 +10,11 @@ use filch_mpi::network::{agree, Mpi, Network};
 use super::Case;
 
 pub(super) const CASES: &[Case] = &[
-    ("order_is_kept_in_a_storm_of_all_sizes_from_everybody_to_everybody", storm),
-    ("messages_to_oneself_arrive_in_order", to_oneself),
-    ("what_was_sent_is_freed", buffers_are_freed),
-    ("nobody_waits_in_a_send", nobody_waits_in_a_send),
-    ("all_begin_or_none", all_begin_or_none),
+    ("messages_of_all_sizes_from_all_ranks_to_all_ranks_arrive_in_order", all_to_all),
+    ("messages_of_a_rank_to_itself_arrive_in_order", to_itself),
+    ("buffers_of_sent_messages_are_freed", buffers_are_freed),
+    ("a_send_never_waits_for_its_receiver", sends_do_not_wait),
+    ("all_ranks_start_or_none_does", all_start_or_none),
 ];
 
 /// The largest piece passed to MPI. Errors are likely at sizes around it and its multiples.
@@ -54,12 +54,12 @@ fn wait(network: &mut Mpi) -> (usize, Vec<u8>) {
 
 fn flush(network: &mut Mpi) {
     while !network.is_flushed() {
-        assert!(network.receive().is_none(), "more has arrived than was sent");
+        assert!(network.receive().is_none(), "an unexpected message arrived");
         thread::yield_now();
     }
 }
 
-fn storm(network: &mut Mpi) {
+fn all_to_all(network: &mut Mpi) {
     let (rank, ranks) = (network.rank(), network.ranks());
     for index in 0..MESSAGES {
         for to in 0..ranks {
@@ -80,7 +80,7 @@ fn storm(network: &mut Mpi) {
     flush(network);
 }
 
-fn to_oneself(network: &mut Mpi) {
+fn to_itself(network: &mut Mpi) {
     let rank = network.rank();
     for index in 0..100 {
         network.send(rank, message(rank, rank, index));
@@ -96,7 +96,7 @@ fn to_oneself(network: &mut Mpi) {
 
 /// Two ranks send each other megabytes before either receives. This hangs if a send waits for the
 /// receiver.
-fn nobody_waits_in_a_send(network: &mut Mpi) {
+fn sends_do_not_wait(network: &mut Mpi) {
     let (rank, ranks) = (network.rank(), network.ranks());
     for to in (0..ranks).filter(|to| *to != rank) {
         network.send(to, vec![rank as u8; 2 * PIECE + 1]);
@@ -131,26 +131,26 @@ fn buffers_are_freed(network: &mut Mpi) {
     }
 }
 
-fn all_begin_or_none(network: &mut Mpi) {
+fn all_start_or_none(network: &mut Mpi) {
     let (rank, ranks) = (network.rank(), network.ranks());
     assert_eq!(agree(network, Ok(())), Ok(()));
     network.meet();
-    for bad in 0..ranks {
-        let answer = agree(network, if rank == bad { Err("no file".to_owned()) } else { Ok(()) });
-        let words = if ranks == 1 { "no file".to_owned() } else { format!("rank {bad}: no file") };
-        assert_eq!(answer, Err(words));
+    for failing in 0..ranks {
+        let answer = agree(network, if rank == failing { Err("no file".to_owned()) } else { Ok(()) });
+        let reason = if ranks == 1 { "no file".to_owned() } else { format!("rank {failing}: no file") };
+        assert_eq!(answer, Err(reason));
         network.meet();
     }
     assert_eq!(agree(network, Err("no file".to_owned())), Err("no file".to_owned()));
 }
 
 /// Counts the bytes that are in use.
-pub(super) struct Counting;
+pub(super) struct CountingAllocator;
 
 static LIVE: AtomicIsize = AtomicIsize::new(0);
 
 // SAFETY: all calls go to the system's allocator; counting has no effect on them.
-unsafe impl GlobalAlloc for Counting {
+unsafe impl GlobalAlloc for CountingAllocator {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         LIVE.fetch_add(layout.size() as isize, Ordering::Relaxed);
         // SAFETY: the caller of this function guarantees it.

@@ -17,37 +17,37 @@ use filch_mpi::{solve, Left, Options, Solved};
 use serde::de::DeserializeOwned;
 use serde::Serialize;
 
-use super::late::Late;
+use super::delayed::DelayedNetwork;
 use super::Case;
 
 pub(super) const CASES: &[Case] = &[
-    ("sacks", sacks),
+    ("knapsacks", knapsacks),
     ("independent_sets_and_cliques", sets),
     ("tours", tours),
     ("rulers", rulers),
     ("flows", flows),
-    ("instances_that_end_at_once_and_ranks_that_stay_empty", over_at_once),
-    ("a_solution_found_on_all_ranks_at_the_same_time_is_told_once", found_everywhere),
-    ("statistics_say_what_each_rank_did", statistics),
-    ("a_run_stopped_by_any_rank_goes_on_from_what_it_left", stopped_and_resumed),
+    ("trivial_instances_and_ranks_without_work", trivial_instances),
+    ("a_solution_found_on_all_ranks_at_the_same_time_is_reported_once", found_everywhere),
+    ("the_statistics_of_each_rank_are_correct", statistics),
+    ("a_run_stopped_by_any_rank_resumes_from_its_last_checkpoint", stopped_and_resumed),
     ("a_rank_with_another_instance_is_named", another_instance),
 ];
 
 /// Returns what one search finds.
 fn alone<P: Relaxation>(problem: &P, width: usize) -> (Ending, Option<Cost>) {
-    let outcome = Solver::new(problem).width(Width::Fixed(width)).solve().expect("one search finds it");
+    let outcome = Solver::new(problem).width(Width::Fixed(width)).solve().expect("a single search solves it");
     (outcome.ending, outcome.best.map(|best| best.cost))
 }
 
 /// Returns the result of rank 0, and `None` on other ranks. All ranks meet again at the end.
-fn run<P>(network: &mut Mpi, problem: &P, width: usize, late: (u64, u64), options: Options<'_>) -> Option<Solved>
+fn run<P>(network: &mut Mpi, problem: &P, width: usize, delayed: (u64, u64), options: Options<'_>) -> Option<Solved>
 where
     P: Relaxation,
     P::State: Serialize + DeserializeOwned,
 {
-    let (longest, seed) = late;
-    let mut late = Late::new(network, longest, seed);
-    let solved = solve(&mut late, problem, options, |solver| solver.width(Width::Fixed(width)));
+    let (longest, seed) = delayed;
+    let mut delayed = DelayedNetwork::new(network, longest, seed);
+    let solved = solve(&mut delayed, problem, options, |solver| solver.width(Width::Fixed(width)));
     let solved = solved.unwrap_or_else(|failure| panic!("{failure}"));
     network.meet();
     assert_eq!(solved.is_some(), network.rank() == 0);
@@ -55,7 +55,7 @@ where
 }
 
 /// Runs with messages on time, and with some that are late.
-fn finds_what_one_search_finds<P: Instance>(network: &mut Mpi, problem: &P, width: usize) {
+fn check_against_one_search<P: Instance>(network: &mut Mpi, problem: &P, width: usize) {
     for seed in 0..3 {
         let threads = 1 + (network.rank() + seed as usize) % 2;
         let solved = run(network, problem, width, (seed * 10, seed), Options { threads, ..Options::new(7) });
@@ -78,35 +78,35 @@ fn graph() -> IndependentSet<Words<1>> {
     IndependentSet::new(independent_set::random(40, 200, 1, 3))
 }
 
-fn sacks(network: &mut Mpi) {
+fn knapsacks(network: &mut Mpi) {
     for (seed, kind) in [Kind::Uncorrelated, Kind::Weakly, Kind::Strongly, Kind::SubsetSum].into_iter().enumerate() {
-        finds_what_one_search_finds(network, &knapsack::random(18, 60, kind, seed as u64), 3);
+        check_against_one_search(network, &knapsack::random(18, 60, kind, seed as u64), 3);
     }
 }
 
 fn sets(network: &mut Mpi) {
-    finds_what_one_search_finds(network, &graph(), 3);
-    finds_what_one_search_finds(network, &Clique::<Words<1>>::new(independent_set::random(24, 500, 1, 5)), 2);
+    check_against_one_search(network, &graph(), 3);
+    check_against_one_search(network, &Clique::<Words<1>>::new(independent_set::random(24, 500, 1, 5)), 2);
 }
 
 fn tours(network: &mut Mpi) {
-    finds_what_one_search_finds(network, &tsptw::random(8, 50, 60, 1), 2);
+    check_against_one_search(network, &tsptw::random(8, 50, 60, 1), 2);
 }
 
 fn rulers(network: &mut Mpi) {
-    finds_what_one_search_finds(network, &Golomb::new(6).unwrap(), 3);
+    check_against_one_search(network, &Golomb::new(6).unwrap(), 3);
 }
 
 fn flows(network: &mut Mpi) {
-    finds_what_one_search_finds(network, &unsplittable_flow::random(4, 3, 700, 3, 1), 3);
+    check_against_one_search(network, &unsplittable_flow::random(4, 3, 700, 3, 1), 3);
 }
 
-fn over_at_once(network: &mut Mpi) {
-    finds_what_one_search_finds(network, &Golomb::new(1).unwrap(), 10);
-    finds_what_one_search_finds(network, &knapsack::paper(), 100);
+fn trivial_instances(network: &mut Mpi) {
+    check_against_one_search(network, &Golomb::new(1).unwrap(), 10);
+    check_against_one_search(network, &knapsack::paper(), 100);
     // No tour can meet these time windows.
-    let tour = tsptw::read(b"3\n0 9 9\n9 0 9\n9 9 0\n0 100\n0 1\n0 1\n").expect("a tour that cannot be made");
-    finds_what_one_search_finds(network, &tour, 3);
+    let tour = tsptw::read(b"3\n0 9 9\n9 0 9\n9 9 0\n0 100\n0 1\n0 1\n").expect("an instance without a valid tour");
+    check_against_one_search(network, &tour, 3);
     // A run that was complete when it was left ends at once.
     let best = Solver::new(&knapsack::paper()).solve().unwrap().best;
     let options = Options { resume: Some(Left { best: best.clone(), ..Left::default() }), ..Options::new(7) };
@@ -119,12 +119,12 @@ fn over_at_once(network: &mut Mpi) {
 fn root(problem: &IndependentSet<Words<1>>) -> Vec<Parcel> {
     let port = Port::new();
     port.stop();
-    Solver::new(problem).port(&port).solve().expect("it is stopped before it does anything");
+    Solver::new(problem).port(&port).solve().expect("the search is stopped before its first node");
     let left = port.events(Duration::ZERO).into_iter().find_map(|event| match event {
         Event::Ended { left, .. } => Some(left),
         _ => None,
     });
-    left.expect("it says what it leaves")
+    left.expect("a stopped search reports its open nodes")
 }
 
 /// Every rank starts with the root. So all find the same solutions at about the same time.
@@ -132,17 +132,17 @@ fn found_everywhere(network: &mut Mpi) {
     let problem = graph();
     let parcels: Vec<Parcel> = (0..network.ranks()).flat_map(|_| root(&problem)).collect();
     for seed in 0..3 {
-        let told: Mutex<Vec<Cost>> = Mutex::default();
+        let reported: Mutex<Vec<Cost>> = Mutex::default();
         let options = Options {
             resume: (network.rank() == 0).then(|| Left { parcels: parcels.clone(), ..Left::default() }),
-            on_solution: Some(Box::new(|solution, _| told.lock().unwrap().push(solution.cost))),
+            on_solution: Some(Box::new(|solution, _| reported.lock().unwrap().push(solution.cost))),
             ..Options::new(7)
         };
         let Some(solved) = run(network, &problem, 3, (seed * 10, seed), options) else { continue };
         let best = solved.best.map(|best| best.cost);
         assert_eq!((solved.ending, best), alone(&problem, 3));
-        let told = told.into_inner().unwrap();
-        assert!(told.is_sorted_by(|one, next| one < next) && told.last().copied() == best, "{told:?}");
+        let reported = reported.into_inner().unwrap();
+        assert!(reported.is_sorted_by(|one, next| one < next) && reported.last().copied() == best, "{reported:?}");
     }
 }
 
@@ -190,15 +190,18 @@ fn stopped_and_resumed(network: &mut Mpi) {
             on_checkpoint: Some(Box::new(|left| *written.lock().unwrap() = Some(left))),
             ..Options::new(7)
         };
-        let mut late = Late::new(network, 3, stops as u64);
-        let solved = solve(&mut late, &problem, options, |solver| solver.width(Width::Fixed(3)).on_explored(enough));
+        let mut delayed = DelayedNetwork::new(network, 3, stops as u64);
+        let solved = solve(&mut delayed, &problem, options, |solver| solver.width(Width::Fixed(3)).on_explored(enough));
         let solved = solved.unwrap_or_else(|failure| panic!("{failure}"));
         network.meet();
         stops += 1;
         if let Some(solved) = &solved {
-            let last: Left = written.into_inner().unwrap().expect("it is written down at the end");
+            let last: Left = written.into_inner().unwrap().expect("a run writes a last checkpoint");
             assert!(last.last && last.best == solved.best);
-            assert!(solved.ending.is_proven() || solved.totals.explored >= 2, "it was stopped before it began");
+            assert!(
+                solved.ending.is_proven() || solved.totals.explored >= 2,
+                "the run was stopped before its first nodes"
+            );
             assert_eq!(last.parcels.is_empty(), solved.ending.is_proven());
             left = Some(last);
         }

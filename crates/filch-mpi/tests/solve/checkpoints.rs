@@ -16,7 +16,7 @@ use crate::optima::graph;
 #[test]
 fn every_checkpoint_of_a_run_leads_to_the_same_optimum_on_any_number_of_ranks() {
     let problem = graph();
-    let alone = Solver::new(&problem).solve().expect("one search finds it").best.map(|best| best.cost);
+    let alone = Solver::new(&problem).solve().expect("a single search solves it").best.map(|best| best.cost);
     for seed in 0..4 {
         let ranks = 1 + seed as usize;
         let written = Mutex::new(Vec::new());
@@ -28,7 +28,7 @@ fn every_checkpoint_of_a_run_leads_to_the_same_optimum_on_any_number_of_ranks() 
         assert_eq!((solved.ending, solved.best.map(|best| best.cost)), (Ending::Optimal, alone));
         let written = written.into_inner().unwrap();
         assert_eq!(written.len() as u64, solved.checkpoints + 1);
-        let (last, others) = written.split_last().expect("there is a last one");
+        let (last, others) = written.split_last().expect("a run writes a last checkpoint");
         assert!(last.last && last.parcels.is_empty() && last.best.as_ref().map(|best| best.cost) == alone);
         assert_eq!(last.totals, solved.totals);
         // The first, the last, and some between.
@@ -46,9 +46,9 @@ fn every_checkpoint_of_a_run_leads_to_the_same_optimum_on_any_number_of_ranks() 
 
 /// Any rank stops the run as soon as a checkpoint was written, again and again.
 #[test]
-fn a_run_that_is_stopped_again_and_again_comes_to_the_same_optimum() {
+fn a_run_that_is_stopped_again_and_again_finds_the_same_optimum() {
     let problem = graph();
-    let alone = Solver::new(&problem).solve().expect("one search finds it").best.map(|best| best.cost);
+    let alone = Solver::new(&problem).solve().expect("a single search solves it").best.map(|best| best.cost);
     for seed in 0..4 {
         let mut left: Option<Left> = None;
         let mut stops = 0;
@@ -70,7 +70,7 @@ fn a_run_that_is_stopped_again_and_again_comes_to_the_same_optimum() {
                 })),
                 ..Options::new(7)
             });
-            let last = written.into_inner().unwrap().expect("it is written down at the end");
+            let last = written.into_inner().unwrap().expect("a run writes a last checkpoint");
             assert!(last.last);
             assert_eq!(last.best, solved.best);
             if solved.ending.is_proven() {
@@ -86,9 +86,9 @@ fn a_run_that_is_stopped_again_and_again_comes_to_the_same_optimum() {
 }
 
 #[test]
-fn a_run_that_was_over_is_over_at_once_when_it_is_resumed() {
+fn a_resumed_run_that_was_complete_ends_at_once() {
     let problem = knapsack::paper();
-    let best = Solver::new(&problem).solve().expect("one search finds it").best;
+    let best = Solver::new(&problem).solve().expect("a single search solves it").best;
     let left = Left { best: best.clone(), last: true, ..Left::default() };
     let solved = run(&problem, 2, Delays::NONE, 10, |_| Options { resume: Some(left.clone()), ..Options::new(7) });
     assert_eq!((solved.ending, solved.best, solved.totals.explored), (Ending::Optimal, best, 0));

@@ -25,8 +25,8 @@ where
         let start = |mut rank: filch_mpi::network::threads::Threads| {
             scope.spawn(move || {
                 let number = filch_mpi::network::Network::rank(&rank);
-                let narrow = |solver: Solver<'a, P>| solver.width(Width::Fixed(width));
-                solve(&mut rank, problem, options(number), narrow)
+                let configure = |solver: Solver<'a, P>| solver.width(Width::Fixed(width));
+                solve(&mut rank, problem, options(number), configure)
             })
         };
         let ranks: Vec<_> = connect(ranks, delays).into_iter().map(start).collect();
@@ -48,5 +48,5 @@ where
 {
     let mut solved = all(problem, ranks, delays, width, options);
     assert!(solved[1..].iter().all(|solved| *solved == Ok(None)), "{solved:?}");
-    solved.swap_remove(0).expect("no run fails").expect("rank 0 knows what it came to")
+    solved.swap_remove(0).expect("no run fails").expect("rank 0 has the result")
 }

@@ -14,16 +14,16 @@ use crate::optima::{graph, root};
 #[test]
 fn a_rank_with_another_instance_is_refused() {
     for ends in all(&graph(), 3, Delays::up_to(2, 1), 2, |rank| Options::new(if rank == 2 { 8 } else { 7 })) {
-        let why = ends.expect_err("one of them solves something else").to_string();
+        let why = ends.expect_err("rank 2 solves something else").to_string();
         assert!(why.contains("rank 2 is to solve something else than rank 0"), "{why}");
     }
 }
 
 #[test]
-fn a_search_that_fails_ends_the_run_for_all_with_its_reason() {
+fn a_failed_search_ends_the_run_on_all_ranks_with_its_reason() {
     let threads = |rank| if rank == 1 { 0 } else { 1 };
     for ends in all(&graph(), 3, Delays::up_to(2, 1), 2, |rank| Options { threads: threads(rank), ..Options::new(7) }) {
-        let why = ends.expect_err("one of them fails").to_string();
+        let why = ends.expect_err("rank 1 fails").to_string();
         assert!(why.contains("a search with 0 threads does nothing"), "{why}");
     }
 }
@@ -38,37 +38,37 @@ fn nodes_of_another_problem_are_refused() {
 }
 
 #[test]
-fn a_rank_of_which_nothing_is_heard_is_named() {
+fn a_silent_rank_is_named() {
     let mut ranks = connect(3, Delays::NONE);
     // Ranks 1 and 2 never start.
-    let options = Options { patience: Duration::from_millis(20), ..Options::new(7) };
+    let options = Options { silence_timeout: Duration::from_millis(20), ..Options::new(7) };
     let Err(Failure(why)) = solve(&mut ranks[0], &graph(), options, |solver| solver) else {
-        panic!("nobody else is there");
+        panic!("ranks 1 and 2 never start");
     };
-    assert!(why.contains("nothing was heard of rank 1 for 0.02 seconds"), "{why}");
+    assert!(why.contains("no message from rank 1 for 0.02 seconds"), "{why}");
 }
 
 /// Returns the error of rank 1 if rank 0 sends this message only.
-fn hears_alone(message: ToMember) -> String {
+fn failure_after(message: ToMember) -> String {
     let mut ranks = connect(2, Delays::NONE);
     ranks[0].send(1, Message::ToMember(message).encode());
-    let options = Options { patience: Duration::from_millis(20), ..Options::new(7) };
+    let options = Options { silence_timeout: Duration::from_millis(20), ..Options::new(7) };
     let Err(Failure(why)) = solve(&mut ranks[1], &graph(), options, |solver| solver) else {
-        panic!("it cannot be over");
+        panic!("the run cannot be over");
     };
     why
 }
 
 #[test]
-fn rank_0_is_not_waited_for_when_nothing_is_heard_of_it_any_more() {
-    let why = hears_alone(ToMember::Alive);
-    assert!(why.contains("nothing was heard of rank 0 for 0.02 seconds"), "{why}");
+fn a_rank_does_not_wait_for_a_silent_rank_0() {
+    let why = failure_after(ToMember::Alive);
+    assert!(why.contains("no message from rank 0 for 0.02 seconds"), "{why}");
 }
 
 #[test]
-fn an_order_to_give_to_a_rank_that_there_is_not_is_a_failure() {
-    let why = hears_alone(ToMember::Give { order: 1, to: 2, share: Share::HALF });
-    assert!(why.contains("nodes were to be given to rank 2, which there is not"), "{why}");
+fn an_order_to_give_to_a_rank_that_does_not_exist_is_an_error() {
+    let why = failure_after(ToMember::Give { order: 1, to: 2, share: Share::HALF });
+    assert!(why.contains("an order to give nodes to rank 2, which does not exist"), "{why}");
 }
 
 #[test]
@@ -80,6 +80,6 @@ fn a_panic_on_one_rank_ends_the_run_on_the_others() {
         let broken = scope.spawn(|| solve(&mut second, &problem, Options::new(7), |_| panic!("a user's mistake")));
         let why = solve(&mut first, &problem, Options::new(7), |solver| solver).expect_err("rank 1 is broken");
         assert!(why.to_string().contains("rank 1"), "{why}");
-        assert!(broken.join().is_err(), "the panic goes on");
+        assert!(broken.join().is_err(), "the panic continues");
     });
 }

@@ -25,18 +25,18 @@ pub(crate) struct Needle {
     depth: usize,
     place: u64,
     /// The leaves that were visited.
-    seen: Vec<AtomicBool>,
+    visited: Vec<AtomicBool>,
 }
 
 impl Needle {
     /// Puts the needle at a place that depends on the seed.
     pub(crate) fn new(depth: usize, seed: u64) -> Needle {
         let place = seed.wrapping_add(1).wrapping_mul(0x9E37_79B9_7F4A_7C15) >> (64 - depth);
-        Needle { depth, place: 1 << depth | place, seen: (0..1 << depth).map(|_| AtomicBool::new(false)).collect() }
+        Needle { depth, place: 1 << depth | place, visited: (0..1 << depth).map(|_| AtomicBool::new(false)).collect() }
     }
 
     /// A tree without a needle: all leaves must be visited.
-    fn nowhere(depth: usize) -> Needle {
+    fn without_needle(depth: usize) -> Needle {
         Needle { place: u64::MAX, ..Needle::new(depth, 0) }
     }
 }
@@ -72,7 +72,7 @@ impl Problem for Needle {
     fn cost(&self, _: &u64, next: &u64, _: Decision) -> Cost {
         if let Some(leaf) = next.checked_sub(1 << self.depth) {
             // Relaxed: read when all threads have been joined.
-            self.seen[leaf as usize].store(true, Ordering::Relaxed);
+            self.visited[leaf as usize].store(true, Ordering::Relaxed);
         }
         Cost::from(*next == self.place)
     }
@@ -91,29 +91,33 @@ impl Relaxation for Needle {
 }
 
 /// As many transfers as possible.
-fn busy() -> Policy {
+fn most_transfers() -> Policy {
     Policy { hungry: 8, factor: 1, ..Policy::default() }
 }
 
 /// Checks that the checkpoint leads to the needle, on this number of ranks.
-fn leads_to_it(needle: &Needle, left: &Left, ranks: usize, seed: u64) {
+fn check_leads_to_needle(needle: &Needle, left: &Left, ranks: usize, seed: u64) {
     let solved = run(needle, ranks, Delays::up_to(seed % 3, seed), 2, |rank| Options {
         resume: (rank == 0).then(|| left.clone()),
         ..Options::new(7)
     });
     let (ending, best) = (solved.ending, solved.best.map(|best| best.cost));
-    assert_eq!((ending, best), (Ending::Optimal, Some(1)), "seed {seed}, on {ranks} ranks: something was lost");
+    assert_eq!(
+        (ending, best),
+        (Ending::Optimal, Some(1)),
+        "seed {seed}, on {ranks} ranks: a node or a solution was lost"
+    );
 }
 
 #[test]
-fn every_checkpoint_on_the_way_leads_to_the_needle() {
-    let mut hidden = 0;
+fn every_checkpoint_of_a_run_leads_to_the_needle() {
+    let mut before_needle = 0;
     for seed in 0..SEEDS {
         let needle = Needle::new(DEPTH, seed);
         let ranks = 1 + seed as usize % 4;
         let written = Mutex::new(Vec::new());
         let solved = run(&needle, ranks, Delays::up_to(seed % 5, seed), 2, |_| Options {
-            policy: busy(),
+            policy: most_transfers(),
             checkpoint_every: Some(Duration::ZERO),
             on_checkpoint: Some(Box::new(|left| written.lock().unwrap().push(left))),
             ..Options::new(7)
@@ -123,24 +127,24 @@ fn every_checkpoint_on_the_way_leads_to_the_needle() {
         let before = |left: &Left| left.best.as_ref().is_none_or(|best| best.cost == 0);
         let written: Vec<Left> = written.into_inner().unwrap();
         for (index, left) in written.into_iter().filter(before).enumerate() {
-            hidden += usize::from(left.totals.explored > 0);
-            leads_to_it(&needle, &left, 1 + (index + ranks) % 4, seed);
+            before_needle += usize::from(left.totals.explored > 0);
+            check_leads_to_needle(&needle, &left, 1 + (index + ranks) % 4, seed);
         }
     }
-    assert!(hidden > 0, "all checkpoints were taken before anything was done, or with the needle");
+    assert!(before_needle > 0, "all checkpoints are from before the first node or contain the needle");
 }
 
 /// Nothing is dropped, as nothing is found. So each leaf is visited before the stop or after it.
 #[test]
-fn a_run_that_is_stopped_in_the_middle_leaves_all_that_it_has_not_seen() {
+fn a_run_that_is_stopped_in_the_middle_leaves_all_unvisited_leaves() {
     let mut stopped = 0;
     for seed in 0..SEEDS {
-        let tree = Needle::nowhere(DEPTH);
+        let tree = Needle::without_needle(DEPTH);
         let ranks = 1 + seed as usize % 4;
         let stopper = seed as usize / 4 % ranks;
         let (cancel, written) = (Cancel::new(), Mutex::new(None));
         let solved = run(&tree, ranks, Delays::up_to(seed % 5, seed), 2, |rank| Options {
-            policy: busy(),
+            policy: most_transfers(),
             cancel: (rank == stopper).then(|| cancel.clone()),
             checkpoint_every: Some(Duration::ZERO),
             on_checkpoint: Some(Box::new(|left: Left| {
@@ -151,7 +155,7 @@ fn a_run_that_is_stopped_in_the_middle_leaves_all_that_it_has_not_seen() {
             })),
             ..Options::new(7)
         });
-        let left: Left = written.into_inner().unwrap().expect("it is written down at the end");
+        let left: Left = written.into_inner().unwrap().expect("a run writes a last checkpoint");
         stopped += usize::from(solved.ending == Ending::Cancelled && left.totals.explored > 0);
         let ranks = 1 + (ranks + 1) % 4;
         let solved = run(&tree, ranks, Delays::up_to(seed % 3, seed), 2, |rank| Options {
@@ -159,8 +163,8 @@ fn a_run_that_is_stopped_in_the_middle_leaves_all_that_it_has_not_seen() {
             ..Options::new(7)
         });
         assert_eq!((solved.ending, solved.best.map(|best| best.cost)), (Ending::Optimal, Some(0)), "seed {seed}");
-        let unseen = tree.seen.iter().filter(|seen| !seen.load(Ordering::Relaxed)).count();
-        assert_eq!(unseen, 0, "seed {seed}, on {ranks} ranks: something was lost");
+        let unvisited = tree.visited.iter().filter(|visited| !visited.load(Ordering::Relaxed)).count();
+        assert_eq!(unvisited, 0, "seed {seed}, on {ranks} ranks: a node or a solution was lost");
     }
-    assert!(stopped > 0, "no run was stopped on the way");
+    assert!(stopped > 0, "no run was stopped before its end");
 }

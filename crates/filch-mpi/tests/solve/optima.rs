@@ -23,60 +23,60 @@ pub(crate) fn graph() -> IndependentSet<Words<1>> {
 }
 
 /// Runs with one to four ranks.
-fn found_by_any_number_of_ranks<P>(problem: &P, width: usize, name: &str)
+fn check_any_number_of_ranks<P>(problem: &P, width: usize, name: &str)
 where
     P: Relaxation,
     P::State: Serialize + DeserializeOwned,
 {
-    let alone = Solver::new(problem).width(Width::Fixed(width)).solve().expect("one search finds it");
+    let alone = Solver::new(problem).width(Width::Fixed(width)).solve().expect("a single search solves it");
     for ranks in 1..=4 {
         for seed in 0..3 {
-            let what = format!("{name}, {ranks} ranks, seed {seed}");
+            let case = format!("{name}, {ranks} ranks, seed {seed}");
             let delays = Delays::up_to(seed * 4, seed);
             let solved = run(problem, ranks, delays, width, |rank| Options {
                 threads: 1 + (rank + seed as usize) % 2,
                 ..Options::new(7)
             });
-            assert_eq!(solved.ending, alone.ending, "{what}");
-            assert_eq!(solved.bound, alone.bound, "{what}");
-            assert_eq!(solved.best.map(|best| best.cost), alone.best.as_ref().map(|best| best.cost), "{what}");
-            assert_eq!(solved.ranks.len(), ranks, "{what}");
+            assert_eq!(solved.ending, alone.ending, "{case}");
+            assert_eq!(solved.bound, alone.bound, "{case}");
+            assert_eq!(solved.best.map(|best| best.cost), alone.best.as_ref().map(|best| best.cost), "{case}");
+            assert_eq!(solved.ranks.len(), ranks, "{case}");
             let given: u64 = solved.ranks.iter().map(|rank| rank.nodes_given).sum();
             let received: u64 = solved.ranks.iter().map(|rank| rank.nodes_received).sum();
-            assert_eq!(given, received, "{what}");
+            assert_eq!(given, received, "{case}");
             assert_eq!(solved.ranks.iter().map(|rank| rank.totals.explored).sum::<u64>(), solved.totals.explored);
         }
     }
 }
 
 #[test]
-fn sacks_of_all_kinds() {
+fn any_number_of_ranks_solves_knapsacks() {
     for (seed, kind) in [Kind::Uncorrelated, Kind::Weakly, Kind::Strongly, Kind::SubsetSum].into_iter().enumerate() {
-        found_by_any_number_of_ranks(&knapsack::random(20, 60, kind, seed as u64), 3, "sack");
+        check_any_number_of_ranks(&knapsack::random(20, 60, kind, seed as u64), 3, "knapsack");
     }
 }
 
 #[test]
-fn independent_sets_and_cliques() {
-    found_by_any_number_of_ranks(&graph(), 3, "independent set");
+fn any_number_of_ranks_solves_independent_sets_and_cliques() {
+    check_any_number_of_ranks(&graph(), 3, "independent set");
     let graph = independent_set::random(24, 500, 1, 5);
-    found_by_any_number_of_ranks(&Clique::<Words<1>>::new(graph), 2, "clique");
+    check_any_number_of_ranks(&Clique::<Words<1>>::new(graph), 2, "clique");
 }
 
 #[test]
-fn tours_rulers_and_flows() {
-    found_by_any_number_of_ranks(&tsptw::random(8, 50, 60, 1), 2, "tour");
-    found_by_any_number_of_ranks(&Golomb::new(6).unwrap(), 3, "ruler");
-    found_by_any_number_of_ranks(&unsplittable_flow::random(4, 3, 700, 3, 1), 3, "flow");
+fn any_number_of_ranks_solves_tours_rulers_and_flows() {
+    check_any_number_of_ranks(&tsptw::random(8, 50, 60, 1), 2, "tour");
+    check_any_number_of_ranks(&Golomb::new(6).unwrap(), 3, "ruler");
+    check_any_number_of_ranks(&unsplittable_flow::random(4, 3, 700, 3, 1), 3, "flow");
 }
 
 #[test]
-fn instances_that_end_at_once() {
-    found_by_any_number_of_ranks(&Golomb::new(1).unwrap(), 10, "one mark");
-    found_by_any_number_of_ranks(&knapsack::paper(), 100, "the sack of the paper");
+fn any_number_of_ranks_solves_trivial_instances() {
+    check_any_number_of_ranks(&Golomb::new(1).unwrap(), 10, "one mark");
+    check_any_number_of_ranks(&knapsack::paper(), 100, "the knapsack of the paper");
     // No tour can meet these time windows.
-    let tour = tsptw::read(b"3\n0 9 9\n9 0 9\n9 9 0\n0 100\n0 1\n0 1\n").expect("a tour that cannot be made");
-    found_by_any_number_of_ranks(&tour, 3, "an impossible tour");
+    let tour = tsptw::read(b"3\n0 9 9\n9 0 9\n9 9 0\n0 100\n0 1\n0 1\n").expect("an instance without a valid tour");
+    check_any_number_of_ranks(&tour, 3, "an impossible tour");
 }
 
 /// Returns the root of a problem, as a parcel.
@@ -87,32 +87,32 @@ where
 {
     let port = Port::new();
     port.stop();
-    Solver::new(problem).port(&port).solve().expect("it is stopped before it does anything");
+    Solver::new(problem).port(&port).solve().expect("the search is stopped before its first node");
     let left = port.events(Duration::ZERO).into_iter().find_map(|event| match event {
         Event::Ended { left, .. } => Some(left),
         _ => None,
     });
-    left.expect("it says what it leaves")
+    left.expect("a stopped search reports its open nodes")
 }
 
 /// Every rank starts with the root. So all find the same solutions at about the same time.
 #[test]
-fn a_solution_found_on_several_ranks_at_the_same_time_is_told_once() {
+fn a_solution_found_on_several_ranks_at_the_same_time_is_reported_once() {
     let problem = graph();
-    let alone = Solver::new(&problem).solve().expect("one search finds it").best.map(|best| best.cost);
+    let alone = Solver::new(&problem).solve().expect("a single search solves it").best.map(|best| best.cost);
     for seed in 0..5 {
-        let told: Mutex<Vec<Cost>> = Mutex::new(Vec::new());
+        let reported: Mutex<Vec<Cost>> = Mutex::new(Vec::new());
         let parcels: Vec<Parcel> = (0..3).flat_map(|_| root(&problem)).collect();
         let solved = run(&problem, 3, Delays::up_to(seed, seed), 3, |rank| Options {
             resume: (rank == 0).then(|| Left { parcels: parcels.clone(), ..Left::default() }),
-            on_solution: Some(Box::new(|solution, _| told.lock().unwrap().push(solution.cost))),
+            on_solution: Some(Box::new(|solution, _| reported.lock().unwrap().push(solution.cost))),
             ..Options::new(7)
         });
         assert_eq!((solved.ending, solved.best.map(|best| best.cost)), (Ending::Optimal, alone));
         assert!(solved.ranks.iter().all(|rank| rank.receipts > 0 && rank.totals.explored > 0));
-        let told = told.into_inner().unwrap();
-        assert!(told.windows(2).all(|two| two[0] < two[1]), "{told:?}");
-        assert_eq!(told.last().copied(), alone);
+        let reported = reported.into_inner().unwrap();
+        assert!(reported.windows(2).all(|pair| pair[0] < pair[1]), "{reported:?}");
+        assert_eq!(reported.last().copied(), alone);
     }
 }
 

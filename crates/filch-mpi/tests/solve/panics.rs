@@ -20,18 +20,18 @@ use crate::optima::root;
 
 /// The state shared by a search and the network of its rank.
 #[derive(Default)]
-struct Moment {
+struct Flags {
     /// The search is at its first node.
     began: AtomicBool,
     /// The search was asked for its open nodes, and could not answer yet.
     asked: AtomicBool,
 }
 
-/// A knapsack. With a moment, it panics at its first node as soon as it is asked for its open
+/// A knapsack. With flags, it panics at its first node as soon as it is asked for its open
 /// nodes.
-struct Broken<'m>(Knapsack, Option<&'m Moment>);
+struct PanickingKnapsack<'m>(Knapsack, Option<&'m Flags>);
 
-impl Problem for Broken<'_> {
+impl Problem for PanickingKnapsack<'_> {
     type State = <Knapsack as Problem>::State;
 
     fn variables(&self) -> usize {
@@ -51,9 +51,9 @@ impl Problem for Broken<'_> {
     }
 
     fn transition(&self, state: &Self::State, decision: Decision) -> Self::State {
-        if let Some(moment) = self.1 {
-            moment.began.store(true, Ordering::Release);
-            while !moment.asked.load(Ordering::Acquire) {
+        if let Some(flags) = self.1 {
+            flags.began.store(true, Ordering::Release);
+            while !flags.asked.load(Ordering::Acquire) {
                 thread::yield_now();
             }
             panic!("a user's mistake");
@@ -66,7 +66,7 @@ impl Problem for Broken<'_> {
     }
 }
 
-impl Relaxation for Broken<'_> {
+impl Relaxation for PanickingKnapsack<'_> {
     fn merge<'a>(&self, states: impl Iterator<Item = &'a Self::State>) -> Self::State
     where
         Self::State: 'a,
@@ -77,22 +77,22 @@ impl Relaxation for Broken<'_> {
 
 /// The network of the rank that panics. The question waits until the search has begun, and the
 /// search waits for the question.
-struct Watched<'m> {
+struct HoldingNetwork<'m> {
     network: Threads,
-    moment: &'m Moment,
+    flags: &'m Flags,
     /// Whether the question was passed on.
-    passed: bool,
+    question_passed: bool,
     held: Option<(usize, Vec<u8>)>,
 }
 
-impl Watched<'_> {
+impl HoldingNetwork<'_> {
     fn is_question(message: &[u8]) -> bool {
         let message = Message::decode(message);
         matches!(message, Ok(Message::ToMember(ToMember::Snapshot { .. } | ToMember::Stop { .. })))
     }
 }
 
-impl Network for Watched<'_> {
+impl Network for HoldingNetwork<'_> {
     fn rank(&self) -> usize {
         self.network.rank()
     }
@@ -103,24 +103,24 @@ impl Network for Watched<'_> {
 
     fn send(&mut self, to: usize, message: Vec<u8>) {
         // Rank 0 asks itself right after the others.
-        self.passed |= Self::is_question(&message);
+        self.question_passed |= Self::is_question(&message);
         self.network.send(to, message);
     }
 
     fn receive(&mut self) -> Option<(usize, Vec<u8>)> {
         // The question that was passed on before is handled by now.
-        if self.passed {
-            self.moment.asked.store(true, Ordering::Release);
+        if self.question_passed {
+            self.flags.asked.store(true, Ordering::Release);
         }
         self.held = self.held.take().or_else(|| self.network.receive());
         let (_, message) = self.held.as_ref()?;
         let is_question = Self::is_question(message);
         // Rank 0 asks when it has received messages from the others.
-        let waits = (is_question || self.rank() == 0) && !self.moment.began.load(Ordering::Acquire);
+        let waits = (is_question || self.rank() == 0) && !self.flags.began.load(Ordering::Acquire);
         if waits {
             return None;
         }
-        self.passed |= is_question;
+        self.question_passed |= is_question;
         self.held.take()
     }
 
@@ -132,8 +132,9 @@ impl Network for Watched<'_> {
 /// Rank `broken` of three panics when asked to stop, or for a checkpoint.
 fn panics(broken: usize, stop: bool) {
     let problem = || knapsack::random(18, 60, knapsack::Kind::Weakly, 1);
-    let moment = Moment::default();
-    let problems: Vec<Broken> = (0..3).map(|rank| Broken(problem(), (rank == broken).then_some(&moment))).collect();
+    let flags = Flags::default();
+    let problems: Vec<PanickingKnapsack> =
+        (0..3).map(|rank| PanickingKnapsack(problem(), (rank == broken).then_some(&flags))).collect();
     // Each rank has work.
     let parcels = (0..3).flat_map(|_| root(&problem())).collect();
     let left = Left { parcels, ..Left::default() };
@@ -143,7 +144,7 @@ fn panics(broken: usize, stop: bool) {
         cancel.cancel();
     }
     let ends: Vec<_> = thread::scope(|scope| {
-        let (moment, problems, left, written, cancel) = (&moment, &problems, &left, &written, &cancel);
+        let (flags, problems, left, written, cancel) = (&flags, &problems, &left, &written, &cancel);
         let start = |mut network: Threads| {
             scope.spawn(move || {
                 let rank = network.rank();
@@ -157,19 +158,22 @@ fn panics(broken: usize, stop: bool) {
                 if rank != broken {
                     return Ok(solve(&mut network, &problems[rank], options, |solver| solver));
                 }
-                let mut watched = Watched { network, moment, passed: false, held: None };
-                catch_unwind(AssertUnwindSafe(|| solve(&mut watched, &problems[rank], options, |solver| solver)))
+                let mut holding = HoldingNetwork { network, flags, question_passed: false, held: None };
+                catch_unwind(AssertUnwindSafe(|| solve(&mut holding, &problems[rank], options, |solver| solver)))
             })
         };
         let ranks: Vec<_> = connect(3, Delays::NONE).into_iter().map(start).collect();
-        ranks.into_iter().map(|rank| rank.join().expect("a panic is caught where it is due")).collect()
+        ranks
+            .into_iter()
+            .map(|rank| rank.join().expect("only the broken rank panics, and its panic is caught"))
+            .collect()
     });
     for (rank, end) in ends.into_iter().enumerate() {
         match end {
             // A rank that had stopped and reported its open nodes has left, and is not told.
-            Ok(Ok(None)) if stop && rank > 0 => assert_ne!(rank, broken, "the panic goes on"),
+            Ok(Ok(None)) if stop && rank > 0 => assert_ne!(rank, broken, "the panic continues"),
             Ok(end) => {
-                assert_ne!(rank, broken, "the panic goes on");
+                assert_ne!(rank, broken, "the panic continues");
                 let why = end.expect_err("a search panicked").to_string();
                 assert_eq!(why, format!("rank {broken}: its search panicked"), "on rank {rank}");
             }
@@ -180,14 +184,14 @@ fn panics(broken: usize, stop: bool) {
 }
 
 #[test]
-fn a_panic_while_a_checkpoint_is_gathered_ends_the_run_and_nothing_is_written() {
+fn a_panic_during_a_checkpoint_ends_the_run_and_nothing_is_written() {
     for broken in 0..3 {
         panics(broken, false);
     }
 }
 
 #[test]
-fn a_panic_while_all_are_stopping_ends_the_run_and_nothing_is_written() {
+fn a_panic_during_a_stop_ends_the_run_and_nothing_is_written() {
     for broken in 0..3 {
         panics(broken, true);
     }

@@ -18,7 +18,7 @@ fn hard() -> IndependentSet<Words<8>> {
 }
 
 #[test]
-fn any_rank_can_stop_the_run_and_what_is_left_is_kept() {
+fn any_rank_can_stop_the_run_and_the_open_nodes_are_kept() {
     let problem = hard();
     for stopper in 0..3 {
         let cancel = Cancel::new();
@@ -52,7 +52,7 @@ fn a_run_ends_at_its_limits_of_time_and_of_nodes() {
 /// The run is stopped once all ranks have work and some checkpoints were gathered. Other ranks
 /// resume it.
 #[test]
-fn checkpoints_progress_and_solutions_of_a_long_run_fit_together() {
+fn checkpoints_progress_and_solutions_of_a_long_run_are_consistent() {
     let problem = hard();
     let (cancel, checkpoints) = (Cancel::new(), AtomicU64::new(0));
     let (written, progress) = (Mutex::new(Vec::new()), Mutex::new(Vec::new()));
@@ -74,15 +74,15 @@ fn checkpoints_progress_and_solutions_of_a_long_run_fit_together() {
     let best = solved.best.as_ref().map(|best| best.cost);
     assert!(solved.bound > best);
     let written: Vec<Left> = written.into_inner().unwrap();
-    for two in written.windows(2) {
-        assert!(two[0].totals.explored <= two[1].totals.explored && two[0].elapsed <= two[1].elapsed);
-        assert!(two[0].best.as_ref().map(|best| best.cost) <= two[1].best.as_ref().map(|best| best.cost));
+    for pair in written.windows(2) {
+        assert!(pair[0].totals.explored <= pair[1].totals.explored && pair[0].elapsed <= pair[1].elapsed);
+        assert!(pair[0].best.as_ref().map(|best| best.cost) <= pair[1].best.as_ref().map(|best| best.cost));
     }
-    for two in progress.into_inner().unwrap().windows(2) {
-        assert!(two[0].best <= two[1].best);
-        assert!(two[0].bound.is_none_or(|bound| Some(bound) >= best && Some(bound) >= solved.bound));
+    for pair in progress.into_inner().unwrap().windows(2) {
+        assert!(pair[0].best <= pair[1].best);
+        assert!(pair[0].bound.is_none_or(|bound| Some(bound) >= best && Some(bound) >= solved.bound));
     }
-    let left = written.last().expect("there is a last one");
+    let left = written.last().expect("a run writes a last checkpoint");
     let again = run(&problem, 2, Delays::NONE, 2, |_| Options {
         resume: Some(left.clone()),
         time_limit: Some(Duration::from_millis(20)),

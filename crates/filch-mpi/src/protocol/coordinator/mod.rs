@@ -7,12 +7,13 @@ use std::collections::BTreeMap;
 
 use filch_dd::Cost;
 
+use super::bounds::Bounds;
 use super::defect::{Defect, Flaw};
 use super::message::{
-    parts, Answer, Hello, Parcel, RankStatistics, Share, Status, To, ToCoordinator, ToMember, Totals, VERSION,
+    parts, Destination, EncodedSolution, Hello, Parcel, RankStatistics, Share, Status, ToCoordinator, ToMember, Totals,
+    VERSION,
 };
 use super::policy::{Balance, Policy};
-use super::spread::Spread;
 
 /// What all ranks had open at a checkpoint.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -22,7 +23,7 @@ pub struct Gathered {
     /// All open nodes.
     pub parcels: Vec<Parcel>,
     /// The best solution.
-    pub best: Option<Answer>,
+    pub best: Option<EncodedSolution>,
     /// What was done since the ranks started.
     pub totals: Totals,
     /// Whether the ranks have stopped, so that this is the last checkpoint.
@@ -40,7 +41,7 @@ struct Order {
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 struct Rank {
-    greeted: bool,
+    hello_received: bool,
     idle: bool,
     explored: u64,
     /// The bound on the nodes of the rank. It covers its last status and all that it received
@@ -75,11 +76,11 @@ pub struct Coordinator {
     balance: Balance,
     orders: BTreeMap<u64, Order>,
     /// The number of orders sent.
-    given: u64,
-    bounds: Spread,
+    orders_sent: u64,
+    bounds: Bounds,
     idle: usize,
     explored: u64,
-    best: Option<Answer>,
+    best: Option<EncodedSolution>,
     phase: Phase,
     wants_checkpoint: bool,
     wants_stop: bool,
@@ -103,10 +104,10 @@ impl Coordinator {
     ///
     /// If there are no ranks.
     pub fn new(ranks: usize, identity: u64, policy: Policy) -> Self {
-        assert!(ranks > 0, "rank 0 is one of the ranks");
+        assert!(ranks > 0, "a run needs at least one rank");
         // Nothing is known about the nodes of a rank before its first report.
-        let rank = Rank { greeted: false, idle: false, explored: 0, bound: Some(Cost::MAX), finished: None };
-        let mut bounds = Spread::default();
+        let rank = Rank { hello_received: false, idle: false, explored: 0, bound: Some(Cost::MAX), finished: None };
+        let mut bounds = Bounds::default();
         (0..ranks).for_each(|_| bounds.add(rank.bound));
         Coordinator {
             identity,
@@ -114,7 +115,7 @@ impl Coordinator {
             ranks: vec![rank; ranks],
             balance: Balance::new(ranks, policy),
             orders: BTreeMap::new(),
-            given: 0,
+            orders_sent: 0,
             bounds,
             idle: 0,
             explored: 0,
@@ -135,38 +136,43 @@ impl Coordinator {
     /// Deals the open nodes of an earlier run to all ranks.
     ///
     /// Must come before any other call.
-    pub fn deal(&mut self, mut parcels: Vec<Parcel>, best: Option<Answer>, out: &mut Vec<(To, ToMember)>) {
+    pub fn deal(
+        &mut self,
+        mut parcels: Vec<Parcel>,
+        best: Option<EncodedSolution>,
+        out: &mut Vec<(Destination, ToMember)>,
+    ) {
         if let Some(best) = best {
-            out.push((To::All, ToMember::Found(best.clone())));
+            out.push((Destination::All, ToMember::Found(best.clone())));
             self.best = Some(best);
         }
         // Each rank gets its part of the most promising parcels.
         parcels.sort_by_key(|parcel| core::cmp::Reverse(parcel.bound()));
         let ranks = self.ranks.len();
-        let mut hands: Vec<Vec<Parcel>> = vec![Vec::new(); ranks.min(parcels.len())];
+        let mut per_rank: Vec<Vec<Parcel>> = vec![Vec::new(); ranks.min(parcels.len())];
         for (index, parcel) in parcels.into_iter().enumerate() {
-            hands[index % ranks].push(parcel);
+            per_rank[index % ranks].push(parcel);
         }
-        for (to, parcels) in hands.into_iter().enumerate() {
+        for (to, parcels) in per_rank.into_iter().enumerate() {
             let bound = parcels.iter().map(Parcel::bound).max();
             let order = self.order(None, to, bound);
             let mut parts = parts(parcels).peekable();
             while let Some(parcels) = parts.next() {
-                out.push((To::Rank(to), ToMember::Nodes { order, parcels, last: parts.peek().is_none() }));
+                out.push((Destination::Rank(to), ToMember::Nodes { order, parcels, last: parts.peek().is_none() }));
             }
         }
     }
 
     /// Handles a message.
-    pub fn handle(&mut self, from: usize, message: ToCoordinator, out: &mut Vec<(To, ToMember)>) {
+    pub fn handle(&mut self, from: usize, message: ToCoordinator, out: &mut Vec<(Destination, ToMember)>) {
         if self.failure.is_some() {
             return;
         }
         match message {
             ToCoordinator::Hello(hello) => self.hello(from, hello, out),
-            _ if !self.ranks[from].greeted => self.fail(
+            _ if !self.ranks[from].hello_received => self.fail(
                 format!(
-                    "rank {from} did not begin as this build of the program does; all ranks have to run the same build"
+                    "the first message of rank {from} is not a hello; run the same build of the program on all ranks"
                 ),
                 out,
             ),
@@ -174,25 +180,25 @@ impl Coordinator {
                 self.set_idle(from, false);
                 self.set_explored(from, explored);
                 self.set_bound(from, bound);
-                self.balance.told(from, open);
+                self.balance.report(from, open);
             }
             ToCoordinator::Alive => {}
             ToCoordinator::Idle { explored } => {
                 self.set_idle(from, true);
                 self.set_explored(from, explored);
                 self.set_bound(from, None);
-                self.balance.told(from, 0);
+                self.balance.report(from, 0);
             }
             ToCoordinator::Refused { order } => match self.orders.remove(&order) {
                 Some(Order { from: Some(giver), to, bound }) if giver == from => {
-                    self.forget(bound);
+                    self.remove_order_bound(bound);
                     self.balance.refused(giver, to);
                 }
-                _ => self.fail(format!("rank {from} refused order {order}, which it was not given"), out),
+                _ => self.fail(format!("rank {from} refused order {order}, which was not sent to it"), out),
             },
             ToCoordinator::Received { order, nodes, bound } => match self.orders.remove(&order) {
                 Some(Order { from: giver, to, bound: ordered }) if to == from => {
-                    self.forget(ordered);
+                    self.remove_order_bound(ordered);
                     if !self.flaw.is(Defect::ReceiptLeavesIdle) {
                         self.set_idle(from, false);
                     }
@@ -201,9 +207,9 @@ impl Coordinator {
                     }
                     self.balance.received(giver, to, nodes);
                 }
-                _ => self.fail(format!("rank {from} received order {order}, which was not meant for it"), out),
+                _ => self.fail(format!("rank {from} received order {order}, which is not for it"), out),
             },
-            ToCoordinator::Found(answer) => self.found(from, answer, out),
+            ToCoordinator::Found(solution) => self.found(from, solution, out),
             ToCoordinator::Frontier { round, parcels, last } => self.frontier(from, round, parcels, last, out),
             ToCoordinator::Quit => self.wants_stop = true,
             ToCoordinator::Failed(why) => self.fail(format!("rank {from}: {why}"), out),
@@ -219,7 +225,7 @@ impl Coordinator {
     /// Requests a checkpoint as soon as no order is outstanding.
     ///
     /// Does nothing if a checkpoint is being gathered or the run is about to end.
-    pub fn checkpoint(&mut self, out: &mut Vec<(To, ToMember)>) {
+    pub fn checkpoint(&mut self, out: &mut Vec<(Destination, ToMember)>) {
         if self.phase == Phase::Working {
             self.wants_checkpoint = true;
             self.advance(out);
@@ -227,15 +233,15 @@ impl Coordinator {
     }
 
     /// Requests that all ranks stop as soon as no order is outstanding.
-    pub fn stop(&mut self, out: &mut Vec<(To, ToMember)>) {
+    pub fn stop(&mut self, out: &mut Vec<(Destination, ToMember)>) {
         self.wants_stop = true;
         self.advance(out);
     }
 
     /// Ends the run for all ranks, with the reason `why`. Does not wait for any rank.
-    pub fn fail(&mut self, why: String, out: &mut Vec<(To, ToMember)>) {
+    pub fn fail(&mut self, why: String, out: &mut Vec<(Destination, ToMember)>) {
         if !self.is_over() {
-            out.push((To::All, ToMember::Failed(why.clone())));
+            out.push((Destination::All, ToMember::Failed(why.clone())));
             self.failure = Some(why);
             self.phase = Phase::Failed;
         }
@@ -250,7 +256,7 @@ impl Coordinator {
     }
 
     /// Returns the best solution.
-    pub fn best(&self) -> Option<&Answer> {
+    pub fn best(&self) -> Option<&EncodedSolution> {
         self.best.as_ref()
     }
 
@@ -271,7 +277,7 @@ impl Coordinator {
 
     /// Returns the number of orders sent so far.
     pub fn orders(&self) -> u64 {
-        self.given
+        self.orders_sent
     }
 
     /// Returns the number of outstanding orders.
@@ -319,34 +325,34 @@ impl Coordinator {
         self.ranks.iter().map(|rank| rank.finished.clone()).collect()
     }
 
-    fn hello(&mut self, from: usize, hello: Hello, out: &mut Vec<(To, ToMember)>) {
+    fn hello(&mut self, from: usize, hello: Hello, out: &mut Vec<(Destination, ToMember)>) {
         if hello.version != VERSION {
             let theirs = hello.version;
             self.fail(
-                format!("rank {from} speaks version {theirs} of the protocol and rank 0 version {VERSION}; all ranks have to run the same build of the program"),
+                format!("rank {from} uses version {theirs} of the protocol, and rank 0 version {VERSION}; run the same build of the program on all ranks"),
                 out,
             );
         } else if hello.identity != self.identity {
             self.fail(
-                format!("rank {from} is to solve something else than rank 0; all ranks have to be given the same instance and the same options"),
+                format!("rank {from} is to solve something else than rank 0; give all ranks the same instance and the same options"),
                 out,
             );
         } else {
-            self.ranks[from].greeted = true;
-            self.balance.threads(from, hello.threads);
+            self.ranks[from].hello_received = true;
+            self.balance.set_threads(from, hello.threads);
         }
     }
 
-    fn found(&mut self, from: usize, answer: Answer, out: &mut Vec<(To, ToMember)>) {
-        if self.best.as_ref().is_some_and(|best| best.worth >= answer.worth) {
+    fn found(&mut self, from: usize, solution: EncodedSolution, out: &mut Vec<(Destination, ToMember)>) {
+        if self.best.as_ref().is_some_and(|best| best.worth >= solution.worth) {
             return;
         }
         // A rank that was told to stop may have left already.
         if matches!(self.phase, Phase::Working | Phase::Gathering) {
-            out.push((To::AllBut(from), ToMember::Found(answer.clone())));
+            out.push((Destination::AllBut(from), ToMember::Found(solution.clone())));
         }
         if !self.flaw.is(Defect::FoundIsNotKept) {
-            self.best = Some(answer);
+            self.best = Some(solution);
         }
     }
 
@@ -356,10 +362,10 @@ impl Coordinator {
         round: u64,
         parcels: Vec<Parcel>,
         last: Option<Totals>,
-        out: &mut Vec<(To, ToMember)>,
+        out: &mut Vec<(Destination, ToMember)>,
     ) {
         let Some(gathering) = self.gathering.as_mut().filter(|gathering| gathering.round == round) else {
-            return self.fail(format!("rank {from} answered for checkpoint {round}, which nobody asked it for"), out);
+            return self.fail(format!("rank {from} answered for checkpoint {round}, which was not requested"), out);
         };
         gathering.parcels.extend(parcels);
         if let Some(totals) = last {
@@ -369,32 +375,32 @@ impl Coordinator {
     }
 
     /// Takes the next steps that the phase allows.
-    fn advance(&mut self, out: &mut Vec<(To, ToMember)>) {
+    fn advance(&mut self, out: &mut Vec<(Destination, ToMember)>) {
         let drained = self.orders.is_empty();
         match self.phase {
             Phase::Working => {
                 if (drained || self.flaw.is(Defect::OutstandingOrdersAreForgotten)) && self.idle == self.ranks.len() {
                     self.phase = Phase::Ending;
-                    out.push((To::All, ToMember::End));
+                    out.push((Destination::All, ToMember::End));
                 } else if !(self.wants_stop || self.wants_checkpoint) {
-                    self.give(out);
+                    self.send_orders(out);
                 } else if drained || self.flaw.is(Defect::GatherWithoutDraining) {
                     self.gather(out);
                 }
             }
             Phase::Gathering => {
                 if self.flaw.is(Defect::OrdersWhileGathering) {
-                    self.give(out);
+                    self.send_orders(out);
                 }
                 if self.answers == self.ranks.len() {
-                    self.close();
+                    self.finish_gathering();
                     self.phase = Phase::Working;
                     self.advance(out);
                 }
             }
             Phase::Stopping => {
                 if self.answers == self.ranks.len() && self.finished == self.ranks.len() {
-                    self.close();
+                    self.finish_gathering();
                     self.phase = Phase::Over { stopped: true };
                 }
             }
@@ -407,31 +413,31 @@ impl Coordinator {
         }
     }
 
-    fn give(&mut self, out: &mut Vec<(To, ToMember)>) {
+    fn send_orders(&mut self, out: &mut Vec<(Destination, ToMember)>) {
         while let Some((from, to)) = self.balance.next() {
             let order = self.order(Some(from), to, self.bound());
-            out.push((To::Rank(from), ToMember::Give { order, to, share: self.share }));
+            out.push((Destination::Rank(from), ToMember::Give { order, to, share: self.share }));
         }
     }
 
     fn order(&mut self, from: Option<usize>, to: usize, bound: Option<Cost>) -> u64 {
-        self.given += 1;
+        self.orders_sent += 1;
         self.balance.ordered(from, to);
         if !self.flaw.is(Defect::BoundForgetsOrders) {
             self.bounds.add(bound);
         }
-        self.orders.insert(self.given, Order { from, to, bound });
-        self.given
+        self.orders.insert(self.orders_sent, Order { from, to, bound });
+        self.orders_sent
     }
 
     /// Removes the bound of an order that is no longer outstanding.
-    fn forget(&mut self, bound: Option<Cost>) {
+    fn remove_order_bound(&mut self, bound: Option<Cost>) {
         if !self.flaw.is(Defect::BoundForgetsOrders) {
             self.bounds.remove(bound);
         }
     }
 
-    fn gather(&mut self, out: &mut Vec<(To, ToMember)>) {
+    fn gather(&mut self, out: &mut Vec<(Destination, ToMember)>) {
         self.round += 1;
         self.answers = 0;
         let (round, last) = (self.round, self.wants_stop);
@@ -439,14 +445,14 @@ impl Coordinator {
         self.wants_checkpoint = false;
         if last {
             self.phase = Phase::Stopping;
-            out.push((To::All, ToMember::Stop { round }));
+            out.push((Destination::All, ToMember::Stop { round }));
         } else {
             self.phase = Phase::Gathering;
-            out.push((To::All, ToMember::Snapshot { round }));
+            out.push((Destination::All, ToMember::Snapshot { round }));
         }
     }
 
-    fn close(&mut self) {
+    fn finish_gathering(&mut self) {
         self.gathered = self.gathering.take().map(|gathered| Gathered { best: self.best.clone(), ..gathered });
     }
 

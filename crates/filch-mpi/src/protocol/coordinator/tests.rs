@@ -1,6 +1,6 @@
 use super::*;
 
-fn greeted(ranks: usize) -> Coordinator {
+fn after_hellos(ranks: usize) -> Coordinator {
     let mut coordinator = Coordinator::new(ranks, 5, Policy::default());
     let mut out = Vec::new();
     for rank in 0..ranks {
@@ -12,15 +12,15 @@ fn greeted(ranks: usize) -> Coordinator {
 }
 
 #[test]
-fn ranks_of_another_build_or_with_another_instance_are_refused_by_name() {
-    for (hello, word) in [
-        (Hello { version: VERSION + 1, identity: 5, threads: 1 }, "rank 1 speaks version"),
+fn a_rank_with_another_build_or_instance_is_refused_and_named() {
+    for (hello, expected) in [
+        (Hello { version: VERSION + 1, identity: 5, threads: 1 }, "rank 1 uses version"),
         (Hello { version: VERSION, identity: 6, threads: 1 }, "rank 1 is to solve something else"),
     ] {
         let (mut coordinator, mut out) = (Coordinator::new(2, 5, Policy::default()), Vec::new());
         coordinator.handle(1, ToCoordinator::Hello(hello), &mut out);
-        assert!(coordinator.failure().is_some_and(|why| why.contains(word)), "{:?}", coordinator.failure());
-        assert!(matches!(&out[..], [(To::All, ToMember::Failed(_))]));
+        assert!(coordinator.failure().is_some_and(|why| why.contains(expected)), "{:?}", coordinator.failure());
+        assert!(matches!(&out[..], [(Destination::All, ToMember::Failed(_))]));
         assert!(coordinator.is_over());
     }
     let (mut coordinator, mut out) = (Coordinator::new(2, 5, Policy::default()), Vec::new());
@@ -29,16 +29,16 @@ fn ranks_of_another_build_or_with_another_instance_are_refused_by_name() {
 }
 
 #[test]
-fn the_bound_falls_only_when_all_that_could_be_better_is_done() {
-    let (mut coordinator, mut out) = (greeted(2), Vec::new());
-    assert_eq!(coordinator.bound(), Some(Cost::MAX), "nobody has spoken");
+fn the_bound_falls_only_when_all_better_nodes_are_done() {
+    let (mut coordinator, mut out) = (after_hellos(2), Vec::new());
+    assert_eq!(coordinator.bound(), Some(Cost::MAX), "no rank has reported");
     coordinator.handle(0, ToCoordinator::Status(Status { open: 100, explored: 1, bound: Some(50) }), &mut out);
-    assert_eq!(coordinator.bound(), Some(Cost::MAX), "rank 1 has not");
+    assert_eq!(coordinator.bound(), Some(Cost::MAX), "rank 1 has not reported");
     coordinator.handle(1, ToCoordinator::Idle { explored: 0 }, &mut out);
     assert_eq!(coordinator.bound(), Some(50));
-    assert!(matches!(out[..], [(To::Rank(0), ToMember::Give { order: 1, to: 1, .. })]));
+    assert!(matches!(out[..], [(Destination::Rank(0), ToMember::Give { order: 1, to: 1, .. })]));
     coordinator.handle(0, ToCoordinator::Status(Status { open: 50, explored: 2, bound: Some(40) }), &mut out);
-    assert_eq!(coordinator.bound(), Some(50), "the better half may be on its way");
+    assert_eq!(coordinator.bound(), Some(50), "the better half may be in transit");
     coordinator.handle(1, ToCoordinator::Received { order: 1, nodes: 50, bound: Some(45) }, &mut out);
     assert_eq!(coordinator.bound(), Some(45));
     coordinator.handle(1, ToCoordinator::Status(Status { open: 50, explored: 1, bound: Some(39) }), &mut out);
@@ -46,7 +46,7 @@ fn the_bound_falls_only_when_all_that_could_be_better_is_done() {
 }
 
 #[test]
-fn what_an_earlier_run_left_is_dealt_to_all_and_waited_for() {
+fn nodes_of_an_earlier_run_are_dealt_to_all_ranks_and_stay_outstanding() {
     let (mut coordinator, mut out) = (Coordinator::new(2, 5, Policy::default()), Vec::new());
     let parcel = |bound| Parcel::new(1, bound, Vec::new());
     coordinator.deal(vec![parcel(1), parcel(3), parcel(2)], None, &mut out);
@@ -55,12 +55,12 @@ fn what_an_earlier_run_left_is_dealt_to_all_and_waited_for() {
         parcels: bounds.iter().copied().map(parcel).collect(),
         last: true,
     };
-    assert_eq!(out, [(To::Rank(0), nodes(1, &[3, 1])), (To::Rank(1), nodes(2, &[2]))]);
+    assert_eq!(out, [(Destination::Rank(0), nodes(1, &[3, 1])), (Destination::Rank(1), nodes(2, &[2]))]);
     out.clear();
     for rank in 0..2 {
         let hello = Hello { version: VERSION, identity: 5, threads: 1 };
         coordinator.handle(rank, ToCoordinator::Hello(hello), &mut out);
         coordinator.handle(rank, ToCoordinator::Idle { explored: 0 }, &mut out);
     }
-    assert_eq!((out, coordinator.bound()), (vec![], Some(3)), "all are idle, but what was dealt is on its way");
+    assert_eq!((out, coordinator.bound()), (vec![], Some(3)), "all ranks are idle, but the dealt nodes are in transit");
 }

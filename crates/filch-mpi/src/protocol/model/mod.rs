@@ -64,8 +64,8 @@ impl Runs {
     /// Returns the first fault, found by a shortest run.
     fn fault(self) -> Option<&'static str> {
         let checker = self.clone().checker().finish_when(HasDiscoveries::AnyFailures).spawn_bfs().join();
-        let fault = checker.discovery("nothing goes wrong").map(|path| {
-            let fault = path.last_state().fault().expect("it is why the path was found");
+        let fault = checker.discovery("no invariant is violated").map(|path| {
+            let fault = path.last_state().fault().expect("the path ends in a state with a fault");
             eprintln!("{self:?}: {fault}, after {:?}", path.into_actions());
             fault
         });
@@ -85,7 +85,7 @@ impl Model for Runs {
     fn init_states(&self) -> Vec<World> {
         let mut world = World::new((self.ranks, self.home), self.open, (self.checkpoints, self.quits), self.defect);
         if self.early {
-            world.take(Step::Checkpoint);
+            world.apply(Step::Checkpoint);
         }
         vec![world]
     }
@@ -96,13 +96,13 @@ impl Model for Runs {
 
     fn next_state(&self, world: &World, step: Step) -> Option<World> {
         let mut next = world.clone();
-        next.take(step);
+        next.apply(step);
         Some(next)
     }
 
     fn properties(&self) -> Vec<Property<Self>> {
         vec![
-            Property::always("nothing goes wrong", |_, world: &World| world.fault().is_none()),
+            Property::always("no invariant is violated", |_, world: &World| world.fault().is_none()),
             // These show that the invariant does not hold merely because nothing happens.
             Property::sometimes("the run is over", |_, world: &World| world.coordinator.is_over()),
             Property::sometimes("two ranks work", |_, world: &World| {
@@ -113,20 +113,20 @@ impl Model for Runs {
 }
 
 #[test]
-fn two_ranks_lose_nothing_double_nothing_and_end_when_all_is_done() {
+fn two_ranks_neither_lose_nor_duplicate_nodes_and_end_when_all_is_done() {
     assert_eq!(Runs::new(2, 0, ROOT).fault(), None);
     assert_eq!(Runs::new(2, 1, ROOT).fault(), None);
     assert_eq!(Runs::new(2, 0, CHILDREN).dealt().fault(), None);
 }
 
 #[test]
-fn three_ranks_lose_nothing_double_nothing_and_end_when_all_is_done() {
+fn three_ranks_neither_lose_nor_duplicate_nodes_and_end_when_all_is_done() {
     assert_eq!(Runs::new(3, 1, SOLUTIONS).fault(), None);
     assert_eq!(Runs::new(3, 0, SPLIT_AND_SOLUTION).fault(), None);
 }
 
 #[test]
-fn a_checkpoint_at_any_moment_has_all_that_was_not_done() {
+fn a_checkpoint_at_any_moment_has_exactly_the_open_nodes() {
     assert_eq!(Runs::new(2, 0, SPLIT_AND_SOLUTION).with_a_checkpoint().fault(), None);
     assert_eq!(Runs::new(2, 0, SOLUTIONS).dealt().with_a_checkpoint().fault(), None);
     assert_eq!(Runs::new(2, 1, SOLUTIONS).with_a_checkpoint().fault(), None);
@@ -134,7 +134,7 @@ fn a_checkpoint_at_any_moment_has_all_that_was_not_done() {
 }
 
 #[test]
-fn who_wants_to_stop_at_any_moment_is_left_with_all_that_was_not_done() {
+fn a_stop_at_any_moment_leaves_exactly_the_open_nodes() {
     assert_eq!(Runs::new(2, 0, ROOT).with_a_quit().fault(), None);
     assert_eq!(Runs::new(2, 1, SOLUTIONS).with_a_quit().fault(), None);
     assert_eq!(Runs::new(2, 0, SOLUTIONS).with_a_checkpoint().with_a_quit().fault(), None);
@@ -143,19 +143,19 @@ fn who_wants_to_stop_at_any_moment_is_left_with_all_that_was_not_done() {
 /// Takes minutes. For changes of the protocol.
 #[test]
 #[ignore = "minutes; `cargo xtask deep` runs it"]
-fn nothing_goes_wrong_in_larger_runs() {
+fn no_invariant_is_violated_in_larger_runs() {
     assert_eq!(Runs::new(2, 0, ROOT).with_a_checkpoint().with_a_quit().fault(), None);
     assert_eq!(Runs::new(3, 0, CHILDREN).fault(), None);
     assert_eq!(Runs::new(3, 1, SOLUTIONS).with_a_checkpoint().fault(), None);
 }
 
 #[test]
-fn every_way_to_be_wrong_is_found_out() {
+fn every_defect_is_found() {
     use Defect::*;
     let (two, three) = (Runs::new(2, 0, ROOT), Runs::new(3, 1, SOLUTIONS).with_an_early_checkpoint());
     for (defect, runs) in [
         (OutstandingOrdersAreForgotten, two.clone()),
-        (ReceiptIsNotTold, two.clone()),
+        (ReceiptIsNotReported, two.clone()),
         (ReceiptLeavesIdle, two.clone()),
         (StaleIdleIsBelieved, two.clone().dealt()),
         (OrdersWhileGathering, three),
@@ -164,12 +164,12 @@ fn every_way_to_be_wrong_is_found_out() {
         (FoundIsNotKept, two.clone()),
         (BoundForgetsOrders, two.clone()),
         (BoundForgetsReceipts, two.clone()),
-        (RefusalIsNotTold, two),
-        (AnsweredInTheMiddle, Runs::new(2, 1, SOLUTIONS).with_a_checkpoint()),
+        (RefusalIsNotReported, two),
+        (AnsweredBeforeAllEffects, Runs::new(2, 1, SOLUTIONS).with_a_checkpoint()),
     ] {
         let runs = Runs { defect: Some(defect), ..runs };
         let checker = runs.checker().finish_when(HasDiscoveries::AnyFailures).spawn_bfs().join();
-        let path = checker.discovery("nothing goes wrong").unwrap_or_else(|| panic!("{defect:?} was not found out"));
+        let path = checker.discovery("no invariant is violated").unwrap_or_else(|| panic!("{defect:?} was not found"));
         eprintln!("{defect:?}: {:?}, {} states", path.last_state().fault(), checker.unique_state_count());
     }
 }

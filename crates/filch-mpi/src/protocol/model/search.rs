@@ -54,7 +54,7 @@ pub(super) fn unpack(parcels: &[Parcel]) -> Option<Nodes> {
 
 /// A report of the search.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub(super) enum Word {
+pub(super) enum Report {
     Given(Nodes),
     Snapshot(Nodes),
     Found(Cost),
@@ -74,7 +74,7 @@ pub(super) struct Search {
     delivered: u64,
     idle: bool,
     pub(super) ended: bool,
-    pub(super) words: VecDeque<Word>,
+    pub(super) reports: VecDeque<Report>,
     defect: Option<Defect>,
 }
 
@@ -89,14 +89,14 @@ impl Search {
             delivered: 0,
             idle: false,
             ended: false,
-            words: VecDeque::new(),
+            reports: VecDeque::new(),
             defect,
         };
-        search.rest();
+        search.report_if_idle();
         search
     }
 
-    pub(super) fn standing(&self) -> Status {
+    pub(super) fn status(&self) -> Status {
         Status {
             open: u64::from(self.open.count_ones()),
             explored: self.explored,
@@ -117,24 +117,24 @@ impl Search {
             self.open |= children;
             if solution > self.best {
                 self.best = solution;
-                self.words.extend(solution.map(Word::Found));
+                self.reports.extend(solution.map(Report::Found));
             }
         }
-        self.rest();
+        self.report_if_idle();
     }
 
     pub(super) fn deliver(&mut self, nodes: Nodes) {
         self.delivered += 1;
         self.idle = false;
         self.open |= nodes;
-        self.rest();
+        self.report_if_idle();
     }
 
     pub(super) fn ask(&mut self) {
         let spare = self.open.count_ones() / 2;
         let given = each(self.open).take(spare as usize).fold(0, |given, node| given | 1 << node);
         self.open &= !given;
-        self.words.push_back(Word::Given(given));
+        self.reports.push_back(Report::Given(given));
     }
 
     pub(super) fn tell(&mut self, worth: Cost) {
@@ -142,27 +142,27 @@ impl Search {
     }
 
     pub(super) fn snapshot(&mut self) {
-        self.words.push_back(Word::Snapshot(self.open));
+        self.reports.push_back(Report::Snapshot(self.open));
         if self.defect == Some(Defect::FoundAfterFrontier) {
             // Solutions that are not yet reported come after it.
-            let (found, rest) = self.words.drain(..).partition(|word| matches!(word, Word::Found(_)));
-            self.words = rest;
-            let found: VecDeque<Word> = found;
-            self.words.extend(found);
+            let (found, rest) = self.reports.drain(..).partition(|report| matches!(report, Report::Found(_)));
+            self.reports = rest;
+            let found: VecDeque<Report> = found;
+            self.reports.extend(found);
         }
     }
 
     pub(super) fn end(&mut self) {
         if !self.ended {
             self.ended = true;
-            self.words.push_back(Word::Ended(self.open));
+            self.reports.push_back(Report::Ended(self.open));
         }
     }
 
-    fn rest(&mut self) {
+    fn report_if_idle(&mut self) {
         if self.open == 0 && !self.idle {
             self.idle = true;
-            self.words.push_back(Word::Idle { delivered: self.delivered });
+            self.reports.push_back(Report::Idle { delivered: self.delivered });
         }
     }
 }

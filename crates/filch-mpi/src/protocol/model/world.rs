@@ -7,9 +7,9 @@ use filch_dd::Cost;
 use super::super::coordinator::{Coordinator, Gathered};
 use super::super::defect::{Defect, Flaw};
 use super::super::member::{Effect, Member};
-use super::super::message::{Answer, Message, RankStatistics, To, ToCoordinator, ToMember, Totals};
+use super::super::message::{Destination, EncodedSolution, Message, RankStatistics, ToCoordinator, ToMember, Totals};
 use super::super::policy::Policy;
-use super::search::{below, each, pack, unpack, Nodes, Search, Word, ALL, TREE};
+use super::search::{below, each, pack, unpack, Nodes, Report, Search, ALL, TREE};
 
 /// An event that may happen next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -17,11 +17,11 @@ pub(super) enum Step {
     /// The oldest message from one rank to another arrives.
     Arrive { from: usize, to: usize },
     /// A rank handles the oldest report of its search.
-    Hear(usize),
+    HandleReport(usize),
     /// A search processes a node.
     Process { rank: usize, node: usize },
     /// A rank checks how much is open, and reports it.
-    Look(usize),
+    ReportLoad(usize),
     /// A checkpoint is due.
     Checkpoint,
     /// A rank is told to stop.
@@ -85,13 +85,13 @@ impl World {
             world.perform(rank, effects);
             if rank > 0 {
                 // The time of the hello does not matter: it is the first message of each rank.
-                world.take(Step::Arrive { from: rank, to: 0 });
+                world.apply(Step::Arrive { from: rank, to: 0 });
             }
         }
         if home.is_none() {
             let mut out = Vec::new();
             world.coordinator.deal(pack(open), None, &mut out);
-            world.post(out);
+            world.send(out);
         }
         world
     }
@@ -103,15 +103,15 @@ impl World {
     pub(super) fn steps(&self, steps: &mut Vec<Step>) {
         let ranks = self.ranks();
         for (rank, search) in self.searches.iter().enumerate() {
-            if !search.words.is_empty() {
-                steps.push(Step::Hear(rank));
+            if !search.reports.is_empty() {
+                steps.push(Step::HandleReport(rank));
             }
             if !search.ended {
                 steps.extend(each(search.open).map(|node| Step::Process { rank, node }));
                 let mut effects = Vec::new();
-                self.members[rank].clone().look(search.standing(), false, &mut effects);
+                self.members[rank].clone().report_load(search.status(), false, &mut effects);
                 if !effects.is_empty() {
-                    steps.push(Step::Look(rank));
+                    steps.push(Step::ReportLoad(rank));
                 }
             }
         }
@@ -129,7 +129,7 @@ impl World {
         }
     }
 
-    pub(super) fn take(&mut self, step: Step) {
+    pub(super) fn apply(&mut self, step: Step) {
         let mut effects = Vec::new();
         match step {
             Step::Arrive { from, to } => {
@@ -143,18 +143,20 @@ impl World {
                     None => {}
                 }
             }
-            Step::Hear(rank) => {
-                let standing = self.searches[rank].standing();
+            Step::HandleReport(rank) => {
+                let status = self.searches[rank].status();
                 let member = &mut self.members[rank];
-                let totals = Totals { explored: standing.explored, ..Totals::default() };
-                match self.searches[rank].words.pop_front() {
-                    Some(Word::Given(nodes)) => member.given(pack(nodes), standing, &mut effects),
-                    Some(Word::Snapshot(nodes)) => member.snapshot(pack(nodes), totals, &mut effects),
-                    Some(Word::Found(worth)) => member.found(Answer { worth, bytes: Vec::new() }, &mut effects),
-                    Some(Word::Idle { delivered }) => {
-                        member.searched_all(delivered, standing.explored, &mut effects);
+                let totals = Totals { explored: status.explored, ..Totals::default() };
+                match self.searches[rank].reports.pop_front() {
+                    Some(Report::Given(nodes)) => member.given(pack(nodes), status, &mut effects),
+                    Some(Report::Snapshot(nodes)) => member.snapshot(pack(nodes), totals, &mut effects),
+                    Some(Report::Found(worth)) => {
+                        member.found(EncodedSolution { worth, bytes: Vec::new() }, &mut effects)
                     }
-                    Some(Word::Ended(left)) => {
+                    Some(Report::Idle { delivered }) => {
+                        member.searched_all(delivered, status.explored, &mut effects);
+                    }
+                    Some(Report::Ended(left)) => {
                         member.ended(pack(left), totals, RankStatistics::default(), &mut effects);
                     }
                     None => {}
@@ -162,15 +164,15 @@ impl World {
                 self.perform(rank, effects);
             }
             Step::Process { rank, node } => self.searches[rank].process(node),
-            Step::Look(rank) => {
-                self.members[rank].look(self.searches[rank].standing(), false, &mut effects);
+            Step::ReportLoad(rank) => {
+                self.members[rank].report_load(self.searches[rank].status(), false, &mut effects);
                 self.perform(rank, effects);
             }
             Step::Checkpoint => {
                 self.checkpoints -= 1;
                 let mut out = Vec::new();
                 self.coordinator.checkpoint(&mut out);
-                self.post(out);
+                self.send(out);
             }
             Step::Quit(rank) => {
                 self.quits -= 1;
@@ -184,14 +186,14 @@ impl World {
         let mut out = Vec::new();
         self.coordinator.handle(from, message, &mut out);
         if let Some(gathered) = self.coordinator.take_gathered() {
-            self.fault = self.fault.or_else(|| self.look_at(&gathered));
+            self.fault = self.fault.or_else(|| self.check_checkpoint(&gathered));
             self.done_before = 0;
             self.dropped_for_before = None;
         }
-        self.post(out);
+        self.send(out);
     }
 
-    fn post(&mut self, out: Vec<(To, ToMember)>) {
+    fn send(&mut self, out: Vec<(Destination, ToMember)>) {
         for (to, message) in out {
             for to in to.ranks(self.ranks()) {
                 if to == 0 {
@@ -209,7 +211,7 @@ impl World {
         let mut reports = Vec::new();
         for effect in effects {
             match effect {
-                Effect::Report(message) if rank == 0 && self.defect != Some(Defect::AnsweredInTheMiddle) => {
+                Effect::Report(message) if rank == 0 && self.defect != Some(Defect::AnsweredBeforeAllEffects) => {
                     reports.push(message);
                 }
                 Effect::Report(message) if rank == 0 => self.coordinate(0, message),
@@ -223,17 +225,17 @@ impl World {
                 }
                 Effect::Deliver(parcels) => match unpack(&parcels) {
                     Some(nodes) if nodes & self.searches[rank].open == 0 => self.searches[rank].deliver(nodes),
-                    _ => self.fault = Some("a node was delivered to where it is"),
+                    _ => self.fault = Some("a node was delivered to the rank that has it"),
                 },
                 Effect::Ask(_) => self.searches[rank].ask(),
-                Effect::Tell(answer) => self.searches[rank].tell(answer.worth),
+                Effect::Tell(solution) => self.searches[rank].tell(solution.worth),
                 Effect::Snapshot => {
                     self.searches[rank].snapshot();
-                    self.note(rank);
+                    self.record_answer(rank);
                 }
                 Effect::Stop => {
                     self.searches[rank].end();
-                    self.note(rank);
+                    self.record_answer(rank);
                 }
                 Effect::End => self.searches[rank].end(),
             }
@@ -243,13 +245,13 @@ impl World {
         }
     }
 
-    fn note(&mut self, rank: usize) {
+    fn record_answer(&mut self, rank: usize) {
         self.done_before |= self.searches[rank].done;
         self.dropped_for_before = self.dropped_for_before.max(self.searches[rank].dropped_for);
     }
 
     /// Returns a fault if the checkpoint is not exactly what a resumed run needs.
-    fn look_at(&self, gathered: &Gathered) -> Option<&'static str> {
+    fn check_checkpoint(&self, gathered: &Gathered) -> Option<&'static str> {
         let Some(open) = unpack(&gathered.parcels) else { return Some("a checkpoint has a node twice") };
         let left = below(open);
         if each(open).any(|node| below(TREE[node].children) & open != 0) || left & self.done_before != 0 {
@@ -259,7 +261,7 @@ impl World {
             return Some("a checkpoint lacks a node");
         }
         let best = gathered.best.as_ref().map(|best| best.worth);
-        (best < self.dropped_for_before).then_some("a checkpoint lacks a solution that something was dropped for")
+        (best < self.dropped_for_before).then_some("a checkpoint lacks a solution for which a node was dropped")
     }
 
     /// Returns what is wrong in this state.
@@ -277,34 +279,34 @@ impl World {
         }
         let done = self.searches.iter().fold(0, |done, search| done | search.done);
         if held & done != 0 {
-            return Some("a node that is done is open");
+            return Some("a done node is open");
         }
         if below(held) | done != ALL {
             return Some("a node is lost");
         }
         if self.coordinator.is_done() && held != 0 {
-            return Some("the end was declared before all was done");
+            return Some("the end was declared before all nodes were done");
         }
         // Nodes that left with the last checkpoint are open nowhere.
         let working = !self.coordinator.is_done() && !self.coordinator.has_stopped();
         let most = each(held).map(|node| TREE[node].bound).max();
         if working && most > self.coordinator.bound() {
-            return Some("something is open that the bound does not hold for");
+            return Some("the bound does not hold for an open node");
         }
         let mut steps = Vec::new();
         self.steps(&mut steps);
         if steps.is_empty() && !(self.coordinator.is_over() && self.members.iter().all(Member::is_over)) {
-            return Some("nothing can happen any more, and the run is not over");
+            return Some("no step is possible, and the run is not over");
         }
         let best = self.coordinator.best().map(|best| best.worth);
-        (steps.is_empty() && self.coordinator.is_done() && best != Some(6)).then_some("the best solution was not kept")
+        (steps.is_empty() && self.coordinator.is_done() && best != Some(6)).then_some("the best solution was lost")
     }
 
     /// Returns the nodes of all searches, and the nodes in transit.
     fn held(&self) -> impl Iterator<Item = Option<Nodes>> + '_ {
         let open = self.searches.iter().map(|search| Some(search.open));
-        let given = self.searches.iter().flat_map(|search| &search.words).map(|word| match word {
-            Word::Given(nodes) => Some(*nodes),
+        let given = self.searches.iter().flat_map(|search| &search.reports).map(|report| match report {
+            Report::Given(nodes) => Some(*nodes),
             _ => Some(0),
         });
         let moving = self.channels.iter().flatten().map(|message| match message {

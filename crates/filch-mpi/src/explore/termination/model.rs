@@ -6,7 +6,7 @@ use std::collections::VecDeque;
 
 use stateright::{Checker, Model, Property};
 
-use super::{Counting, Letters, Signal};
+use super::{Signal, Signals, Termination};
 
 /// Ranks that start with the tasks of `roots`.
 struct Ranks {
@@ -16,27 +16,27 @@ struct Ranks {
     /// How many waves are explored: while a message is delayed, waves go on forever.
     waves: u64,
     /// Whether rank 0 waits for a second wave, as it should.
-    confirmed: bool,
+    needs_confirmation: bool,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 struct State {
     ranks: Vec<Rank>,
     /// The messages in transit: `channels[from][to]`.
-    channels: Vec<Vec<VecDeque<Letter>>>,
+    channels: Vec<Vec<VecDeque<Message>>>,
     /// How many more messages with tasks may be sent.
     messages: u8,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 struct Rank {
-    counting: Counting,
+    termination: Termination,
     tasks: u8,
-    rests: bool,
+    idle_reported: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-enum Letter {
+enum Message {
     Task,
     Signal(Signal),
 }
@@ -48,21 +48,21 @@ enum Action {
     /// A task ends.
     Finish(usize),
     /// A rank notices that it has no task left.
-    Rest(usize),
+    BecomeIdle(usize),
     /// The oldest message of a channel arrives.
     Arrive { from: usize, to: usize },
 }
 
 impl State {
-    fn post(&mut self, from: usize, letters: Letters) {
-        for (to, signal) in letters {
-            self.channels[from][to].push_back(Letter::Signal(signal));
+    fn send(&mut self, from: usize, signals: Signals) {
+        for (to, signal) in signals {
+            self.channels[from][to].push_back(Message::Signal(signal));
         }
     }
 
     fn is_work_left(&self) -> bool {
         let tasks = self.ranks.iter().any(|rank| rank.tasks > 0);
-        tasks || self.channels.iter().flatten().flatten().any(|letter| *letter == Letter::Task)
+        tasks || self.channels.iter().flatten().flatten().any(|message| *message == Message::Task)
     }
 }
 
@@ -73,11 +73,11 @@ impl Model for Ranks {
     fn init_states(&self) -> Vec<State> {
         let ranks = self.roots.len();
         let rank = |(rank, &tasks): (usize, &u8)| {
-            let mut counting = Counting::new(rank, ranks);
-            if let Some(waves) = &mut counting.waves {
-                waves.confirmed = self.confirmed;
+            let mut termination = Termination::new(rank, ranks);
+            if let Some(waves) = &mut termination.waves {
+                waves.needs_confirmation = self.needs_confirmation;
             }
-            Rank { counting, tasks, rests: false }
+            Rank { termination, tasks, idle_reported: false }
         };
         vec![State {
             ranks: self.roots.iter().enumerate().map(rank).collect(),
@@ -91,7 +91,7 @@ impl Model for Ranks {
         for from in all.clone() {
             let rank = &state.ranks[from];
             match rank.tasks {
-                0 if !rank.rests => actions.push(Action::Rest(from)),
+                0 if !rank.idle_reported => actions.push(Action::BecomeIdle(from)),
                 0 => {}
                 _ => {
                     actions.push(Action::Finish(from));
@@ -110,25 +110,25 @@ impl Model for Ranks {
         match action {
             Action::Send { from, to } => {
                 state.messages -= 1;
-                state.ranks[from].counting.sent();
-                state.channels[from][to].push_back(Letter::Task);
+                state.ranks[from].termination.count_sent();
+                state.channels[from][to].push_back(Message::Task);
             }
             Action::Finish(rank) => state.ranks[rank].tasks -= 1,
-            Action::Rest(rank) => {
-                state.ranks[rank].rests = true;
-                let letters = state.ranks[rank].counting.rest();
-                state.post(rank, letters);
+            Action::BecomeIdle(rank) => {
+                state.ranks[rank].idle_reported = true;
+                let signals = state.ranks[rank].termination.become_idle();
+                state.send(rank, signals);
             }
             Action::Arrive { from, to } => match state.channels[from][to].pop_front()? {
-                Letter::Task => {
+                Message::Task => {
                     let rank = &mut state.ranks[to];
-                    rank.counting.received();
+                    rank.termination.count_received();
                     rank.tasks += 1;
-                    rank.rests = false;
+                    rank.idle_reported = false;
                 }
-                Letter::Signal(signal) => {
-                    let letters = state.ranks[to].counting.hear(signal);
-                    state.post(to, letters);
+                Message::Signal(signal) => {
+                    let signals = state.ranks[to].termination.handle(signal);
+                    state.send(to, signals);
                 }
             },
         }
@@ -137,29 +137,29 @@ impl Model for Ranks {
 
     fn properties(&self) -> Vec<Property<Self>> {
         vec![
-            Property::always("who believes that it is over is right", |_, state: &State| {
-                !state.ranks.iter().any(|rank| rank.counting.is_over()) || !state.is_work_left()
+            Property::always("a rank that reports the end is right", |_, state: &State| {
+                !state.ranks.iter().any(|rank| rank.termination.is_over()) || !state.is_work_left()
             }),
-            Property::always("nothing stands still before all know that it is over", |model: &Ranks, state: &State| {
+            Property::always("an action is possible until all ranks know the end", |model: &Ranks, state: &State| {
                 let mut actions = Vec::new();
                 model.actions(state, &mut actions);
-                !actions.is_empty() || state.ranks.iter().all(|rank| rank.counting.is_over())
+                !actions.is_empty() || state.ranks.iter().all(|rank| rank.termination.is_over())
             }),
-            Property::sometimes("all know that it is over, after every message", |_, state: &State| {
-                state.messages == 0 && state.ranks.iter().all(|rank| rank.counting.is_over())
+            Property::sometimes("all ranks know the end, after every message", |_, state: &State| {
+                state.messages == 0 && state.ranks.iter().all(|rank| rank.termination.is_over())
             }),
         ]
     }
 
     fn within_boundary(&self, state: &State) -> bool {
-        state.ranks[0].counting.waves() <= self.waves
+        state.ranks[0].termination.waves() <= self.waves
     }
 }
 
 #[test]
 fn two_ranks_end_exactly_when_all_is_done() {
     for roots in [[1, 0], [0, 1], [1, 1]] {
-        let ranks = Ranks { roots: roots.to_vec(), messages: 4, waves: 6, confirmed: true };
+        let ranks = Ranks { roots: roots.to_vec(), messages: 4, waves: 6, needs_confirmation: true };
         ranks.checker().spawn_bfs().join().assert_properties();
     }
 }
@@ -167,14 +167,14 @@ fn two_ranks_end_exactly_when_all_is_done() {
 #[test]
 fn three_ranks_end_exactly_when_all_is_done() {
     for roots in [[1, 0, 0], [0, 1, 0]] {
-        let ranks = Ranks { roots: roots.to_vec(), messages: 3, waves: 4, confirmed: true };
+        let ranks = Ranks { roots: roots.to_vec(), messages: 3, waves: 4, needs_confirmation: true };
         ranks.checker().spawn_bfs().join().assert_properties();
     }
 }
 
 #[test]
 fn one_wave_is_not_enough() {
-    let ranks = Ranks { roots: vec![0, 1], messages: 3, waves: 6, confirmed: false };
+    let ranks = Ranks { roots: vec![0, 1], messages: 3, waves: 6, needs_confirmation: false };
     let checked = ranks.checker().spawn_bfs().join();
-    assert!(checked.discovery("who believes that it is over is right").is_some());
+    assert!(checked.discovery("a rank that reports the end is right").is_some());
 }

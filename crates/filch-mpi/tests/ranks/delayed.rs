@@ -7,25 +7,25 @@ use filch_mpi::network::Network;
 /// Delays each message by a random number of calls of `receive`.
 ///
 /// Messages of one rank stay in order. Messages of different ranks overtake each other.
-pub(super) struct Late<'a> {
+pub(super) struct DelayedNetwork<'a> {
     network: &'a mut dyn Network,
     /// For each rank: how many calls the first message still waits, and all its messages.
-    held: Vec<(u64, VecDeque<Vec<u8>>)>,
+    delayed: Vec<(u64, VecDeque<Vec<u8>>)>,
     /// The longest delay, in calls of `receive`.
     longest: u64,
     state: u64,
 }
 
-impl<'a> Late<'a> {
+impl<'a> DelayedNetwork<'a> {
     /// Delays messages by up to `longest` calls. The delays depend on the seed and the rank.
     pub(super) fn new(network: &'a mut dyn Network, longest: u64, seed: u64) -> Self {
-        let held = vec![(0, VecDeque::new()); network.ranks()];
+        let delayed = vec![(0, VecDeque::new()); network.ranks()];
         let state = (seed << 8 | network.rank() as u64) + 1;
-        Late { network, held, longest, state }
+        DelayedNetwork { network, delayed, longest, state }
     }
 
     /// Returns a random delay, by xorshift.
-    fn looks(&mut self) -> u64 {
+    fn random_delay(&mut self) -> u64 {
         self.state ^= self.state << 13;
         self.state ^= self.state >> 7;
         self.state ^= self.state << 17;
@@ -39,7 +39,7 @@ impl<'a> Late<'a> {
     }
 }
 
-impl Network for Late<'_> {
+impl Network for DelayedNetwork<'_> {
     fn rank(&self) -> usize {
         self.network.rank()
     }
@@ -54,17 +54,17 @@ impl Network for Late<'_> {
 
     fn receive(&mut self) -> Option<(usize, Vec<u8>)> {
         while let Some((from, message)) = self.network.receive() {
-            if self.held[from].1.is_empty() {
-                self.held[from].0 = self.looks();
+            if self.delayed[from].1.is_empty() {
+                self.delayed[from].0 = self.random_delay();
             }
-            self.held[from].1.push_back(message);
+            self.delayed[from].1.push_back(message);
         }
-        for (looks, _) in &mut self.held {
-            *looks = looks.saturating_sub(1);
+        for (delay, _) in &mut self.delayed {
+            *delay = delay.saturating_sub(1);
         }
-        let from = self.held.iter().position(|(looks, messages)| *looks == 0 && !messages.is_empty())?;
-        let message = self.held[from].1.pop_front()?;
-        self.held[from].0 = self.looks();
+        let from = self.delayed.iter().position(|(delay, messages)| *delay == 0 && !messages.is_empty())?;
+        let message = self.delayed[from].1.pop_front()?;
+        self.delayed[from].0 = self.random_delay();
         Some((from, message))
     }
 

@@ -5,7 +5,7 @@
 use std::time::Instant;
 
 use super::settings::{Costs, Kind};
-use crate::protocol::{Coordinator, Message, To, ToCoordinator, ToMember};
+use crate::protocol::{Coordinator, Destination, Message, ToCoordinator, ToMember};
 
 /// Measures each message: from its bytes to the bytes of the answers.
 #[derive(Clone, Debug)]
@@ -18,14 +18,14 @@ pub(super) struct Stopwatch {
 
 impl Stopwatch {
     pub(super) fn new() -> Stopwatch {
-        let mut looks: Vec<u32> = (0..1001)
+        let mut readings: Vec<u32> = (0..1001)
             .map(|_| {
                 let start = Instant::now();
                 start.elapsed().as_nanos() as u32
             })
             .collect();
-        looks.sort_unstable();
-        Stopwatch { samples: vec![Vec::new(); Kind::ALL.len()], overhead: looks[looks.len() / 2] }
+        readings.sort_unstable();
+        Stopwatch { samples: vec![Vec::new(); Kind::ALL.len()], overhead: readings[readings.len() / 2] }
     }
 
     pub(super) fn handle(
@@ -33,14 +33,14 @@ impl Stopwatch {
         coordinator: &mut Coordinator,
         from: usize,
         message: ToCoordinator,
-        out: &mut Vec<(To, ToMember)>,
+        out: &mut Vec<(Destination, ToMember)>,
     ) {
         let kind = Kind::of(&message);
         let bytes = Message::ToCoordinator(message).encode();
 
         let start = Instant::now();
         let Ok(Message::ToCoordinator(message)) = Message::decode(&bytes) else {
-            unreachable!("what was written is read");
+            unreachable!("an encoded message can be decoded");
         };
         coordinator.handle(from, message, out);
         for (_, answer) in out.iter() {

@@ -6,11 +6,11 @@ use filch_dd::Cost;
 
 /// A multiset of bounds.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
-pub(crate) struct Spread {
+pub(crate) struct Bounds {
     counts: BTreeMap<Cost, usize>,
 }
 
-impl Spread {
+impl Bounds {
     pub(crate) fn add(&mut self, bound: Option<Cost>) {
         if let Some(bound) = bound {
             *self.counts.entry(bound).or_default() += 1;
@@ -19,7 +19,7 @@ impl Spread {
 
     pub(crate) fn remove(&mut self, bound: Option<Cost>) {
         if let Some(bound) = bound {
-            let count = self.counts.get_mut(&bound).expect("only what was added is removed");
+            let count = self.counts.get_mut(&bound).expect("a removed bound was added before");
             *count -= 1;
             if *count == 0 {
                 self.counts.remove(&bound);

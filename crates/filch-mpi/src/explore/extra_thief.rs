@@ -7,25 +7,25 @@ use filch::explore::queue::{Kind, Stolen};
 use filch_queue::{Steal, Thief};
 use serde::Serialize;
 
-use super::traffic::{lock, Parcel};
+use super::exchange::{lock, Batch};
 
 /// A kind of queue whose tasks can be given to other ranks.
 ///
 /// It is `K`, with a thief of each queue for the communicating thread. A task that this thread
 /// steals is gone for the local exploration, which ends without it. So no other code has to know.
-pub struct Lent<T, K: Kind<T>> {
+pub struct ExtraThief<T, K: Kind<T>> {
     kind: K,
     thieves: Arc<Mutex<Vec<K::Thief>>>,
 }
 
 /// How many bytes of tasks are given away at once.
-const MOST: usize = 1 << 20;
+const MOST_BYTES: usize = 1 << 20;
 /// How often a steal is retried when another thief is in the way.
 const TRIES: usize = 64;
 
-impl<T, K: Kind<T>> Lent<T, K> {
+impl<T, K: Kind<T>> ExtraThief<T, K> {
     pub(super) fn new(kind: K) -> Self {
-        Lent { kind, thieves: Arc::default() }
+        ExtraThief { kind, thieves: Arc::default() }
     }
 
     pub(super) fn thieves(&self) -> Thieves<T, K> {
@@ -33,19 +33,19 @@ impl<T, K: Kind<T>> Lent<T, K> {
     }
 }
 
-impl<T, K: Kind<T> + Clone> Clone for Lent<T, K> {
+impl<T, K: Kind<T> + Clone> Clone for ExtraThief<T, K> {
     fn clone(&self) -> Self {
-        Lent { kind: self.kind.clone(), thieves: Arc::clone(&self.thieves) }
+        ExtraThief { kind: self.kind.clone(), thieves: Arc::clone(&self.thieves) }
     }
 }
 
-impl<T, K: Kind<T>> fmt::Debug for Lent<T, K> {
+impl<T, K: Kind<T>> fmt::Debug for ExtraThief<T, K> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Lent").finish_non_exhaustive()
+        f.debug_struct("ExtraThief").finish_non_exhaustive()
     }
 }
 
-impl<T, K: Kind<T>> Kind<T> for Lent<T, K> {
+impl<T, K: Kind<T>> Kind<T> for ExtraThief<T, K> {
     type Owner = K::Owner;
     type Thief = K::Thief;
 
@@ -64,29 +64,29 @@ impl<T, K: Kind<T>> Kind<T> for Lent<T, K> {
 pub(super) struct Thieves<T, K: Kind<T>>(Arc<Mutex<Vec<K::Thief>>>);
 
 /// The thieves as the communicating thread uses them, for any kind of queue.
-pub(super) trait Steals {
+pub(super) trait TaskSource {
     /// Returns the number of queued tasks.
     fn queued(&self) -> u64;
     /// Takes about `share` of the queued tasks. At least one if there is any, and at most one
     /// message.
-    fn take(&self, share: f64) -> Parcel;
+    fn take(&self, share: f64) -> Batch;
     /// Drops the thieves when the exploration is over, so that its queues can be freed.
-    fn forget(&self);
+    fn release(&self);
 }
 
-impl<T: Serialize, K: Kind<T>> Steals for Thieves<T, K> {
+impl<T: Serialize, K: Kind<T>> TaskSource for Thieves<T, K> {
     fn queued(&self) -> u64 {
         lock(&self.0).iter().map(|thief| thief.len() as u64).sum()
     }
 
-    fn take(&self, share: f64) -> Parcel {
-        let mut parcel = Parcel::default();
+    fn take(&self, share: f64) -> Batch {
+        let mut batch = Batch::default();
         for thief in &*lock(&self.0) {
             let (mut left, mut tries) = ((thief.len() as f64 * share).ceil() as u64, TRIES);
-            while left > 0 && tries > 0 && parcel.bytes.len() < MOST {
+            while left > 0 && tries > 0 && batch.bytes.len() < MOST_BYTES {
                 match thief.steal_or_abort() {
                     Steal::Success(task) => {
-                        parcel.add(&task);
+                        batch.add(&task);
                         left -= 1;
                     }
                     Steal::Retry => tries -= 1,
@@ -94,10 +94,10 @@ impl<T: Serialize, K: Kind<T>> Steals for Thieves<T, K> {
                 }
             }
         }
-        parcel
+        batch
     }
 
-    fn forget(&self) {
+    fn release(&self) {
         lock(&self.0).clear();
     }
 }

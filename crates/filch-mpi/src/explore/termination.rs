@@ -46,7 +46,7 @@ pub enum Signal {
         /// The wave that this answers.
         wave: u64,
         /// The messages with tasks since the start.
-        counts: Messages,
+        counts: MessageCounts,
     },
     /// From rank 0: the exploration is over.
     Over,
@@ -54,7 +54,7 @@ pub enum Signal {
 
 /// The numbers of messages with tasks that were sent and received since the start.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
-pub struct Messages {
+pub struct MessageCounts {
     /// The number sent.
     pub sent: u64,
     /// The number received.
@@ -63,8 +63,8 @@ pub struct Messages {
 
 /// One rank's state of the termination detection.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct Counting {
-    counts: Messages,
+pub struct Termination {
+    counts: MessageCounts,
     idle: bool,
     /// The wave that rank 0 asked for and this rank has not answered yet.
     asked: Option<u64>,
@@ -82,23 +82,30 @@ struct Waves {
     /// How many ranks have not answered; 0 between two waves.
     missing: usize,
     /// The sum of the answers so far.
-    sum: Messages,
+    sum: MessageCounts,
     /// The received count of the previous wave.
-    before: Option<u64>,
+    received_before: Option<u64>,
     /// Whether a second wave must confirm the first. Always true, except for a broken rank 0 in the
     /// model.
-    confirmed: bool,
+    needs_confirmation: bool,
 }
 
 /// Signals to send, each with its receiver.
-pub type Letters = Vec<(usize, Signal)>;
+pub type Signals = Vec<(usize, Signal)>;
 
-impl Counting {
+impl Termination {
     /// Returns the state of `rank`, one of `ranks`. It is busy at first.
     pub fn new(rank: usize, ranks: usize) -> Self {
-        let waves = Waves { ranks, wave: 0, missing: 0, sum: Messages::default(), before: None, confirmed: true };
-        Counting {
-            counts: Messages::default(),
+        let waves = Waves {
+            ranks,
+            wave: 0,
+            missing: 0,
+            sum: MessageCounts::default(),
+            received_before: None,
+            needs_confirmation: true,
+        };
+        Termination {
+            counts: MessageCounts::default(),
             idle: false,
             asked: None,
             over: false,
@@ -107,28 +114,28 @@ impl Counting {
     }
 
     /// Counts a message with tasks sent to another rank.
-    pub fn sent(&mut self) {
-        debug_assert!(!self.idle, "who sends is not idle");
+    pub fn count_sent(&mut self) {
+        debug_assert!(!self.idle, "an idle rank sends no tasks");
         self.counts.sent += 1;
     }
 
     /// Counts a message with tasks received from another rank. This rank is busy now.
-    pub fn received(&mut self) {
+    pub fn count_received(&mut self) {
         self.counts.received += 1;
         self.idle = false;
     }
 
     /// Marks this rank as idle: it has no task, and has sent all its messages.
-    pub fn rest(&mut self) -> Letters {
+    pub fn become_idle(&mut self) -> Signals {
         self.idle = true;
-        let mut letters = Letters::new();
-        self.go_on(&mut letters);
-        letters
+        let mut signals = Signals::new();
+        self.advance(&mut signals);
+        signals
     }
 
     /// Handles a signal.
-    pub fn hear(&mut self, signal: Signal) -> Letters {
-        let mut letters = Letters::new();
+    pub fn handle(&mut self, signal: Signal) -> Signals {
+        let mut signals = Signals::new();
         match signal {
             Signal::Ask { wave } => self.asked = Some(wave),
             Signal::Counted { wave, counts } => {
@@ -140,8 +147,8 @@ impl Counting {
             }
             Signal::Over => self.over = true,
         }
-        self.go_on(&mut letters);
-        letters
+        self.advance(&mut signals);
+        signals
     }
 
     /// Returns whether the exploration is over on all ranks.
@@ -155,23 +162,23 @@ impl Counting {
     }
 
     /// Answers rank 0 and starts waves, while this rank is idle.
-    fn go_on(&mut self, letters: &mut Letters) {
+    fn advance(&mut self, signals: &mut Signals) {
         if !self.idle || self.over {
             return;
         }
         if let Some(wave) = self.asked.take() {
-            letters.push((0, Signal::Counted { wave, counts: self.counts }));
+            signals.push((0, Signal::Counted { wave, counts: self.counts }));
         }
         // A wave starts when rank 0 is idle. If rank 0 is the only rank, its wave is complete at
         // once.
         while let Some(waves) = self.waves.as_mut().filter(|waves| waves.missing == 0) {
             if waves.is_confirmed() {
                 self.over = true;
-                letters.extend((1..waves.ranks).map(|rank| (rank, Signal::Over)));
+                signals.extend((1..waves.ranks).map(|rank| (rank, Signal::Over)));
                 return;
             }
             let wave = waves.begin();
-            letters.extend((1..waves.ranks).map(|rank| (rank, Signal::Ask { wave })));
+            signals.extend((1..waves.ranks).map(|rank| (rank, Signal::Ask { wave })));
             waves.count(self.counts);
         }
     }
@@ -179,14 +186,14 @@ impl Counting {
 
 impl Waves {
     fn begin(&mut self) -> u64 {
-        self.before = (self.wave > 0).then_some(self.sum.received);
+        self.received_before = (self.wave > 0).then_some(self.sum.received);
         self.wave += 1;
         self.missing = self.ranks;
-        self.sum = Messages::default();
+        self.sum = MessageCounts::default();
         self.wave
     }
 
-    fn count(&mut self, counts: Messages) {
+    fn count(&mut self, counts: MessageCounts) {
         self.missing -= 1;
         self.sum.sent = self.sum.sent.saturating_add(counts.sent);
         self.sum.received = self.sum.received.saturating_add(counts.received);
@@ -194,8 +201,8 @@ impl Waves {
 
     /// Returns whether the complete wave shows that the exploration is over.
     fn is_confirmed(&self) -> bool {
-        match self.confirmed {
-            true => self.before == Some(self.sum.sent),
+        match self.needs_confirmation {
+            true => self.received_before == Some(self.sum.sent),
             false => self.wave > 0 && self.sum.received == self.sum.sent,
         }
     }
@@ -206,44 +213,44 @@ mod tests {
     use super::*;
 
     #[test]
-    fn one_rank_alone_is_done_when_it_rests() {
-        let mut only = Counting::new(0, 1);
-        assert_eq!(only.rest(), []);
+    fn a_single_rank_is_done_when_it_becomes_idle() {
+        let mut only = Termination::new(0, 1);
+        assert_eq!(only.become_idle(), []);
         assert!(only.is_over());
     }
 
     #[test]
-    fn a_busy_rank_answers_when_it_rests() {
-        let mut rank = Counting::new(1, 2);
-        assert_eq!(rank.hear(Signal::Ask { wave: 1 }), []);
-        rank.sent();
-        let counts = Messages { sent: 1, received: 0 };
-        assert_eq!(rank.rest(), [(0, Signal::Counted { wave: 1, counts })]);
-        assert_eq!(rank.rest(), [], "once");
+    fn a_busy_rank_answers_when_it_becomes_idle() {
+        let mut rank = Termination::new(1, 2);
+        assert_eq!(rank.handle(Signal::Ask { wave: 1 }), []);
+        rank.count_sent();
+        let counts = MessageCounts { sent: 1, received: 0 };
+        assert_eq!(rank.become_idle(), [(0, Signal::Counted { wave: 1, counts })]);
+        assert_eq!(rank.become_idle(), [], "once");
     }
 
     #[test]
     fn the_end_takes_two_waves_that_agree() {
-        let mut first = Counting::new(0, 2);
-        first.sent();
-        assert_eq!(first.rest(), [(1, Signal::Ask { wave: 1 })]);
-        let counts = Messages { sent: 0, received: 1 };
-        assert_eq!(first.hear(Signal::Counted { wave: 1, counts }), [(1, Signal::Ask { wave: 2 })]);
+        let mut first = Termination::new(0, 2);
+        first.count_sent();
+        assert_eq!(first.become_idle(), [(1, Signal::Ask { wave: 1 })]);
+        let counts = MessageCounts { sent: 0, received: 1 };
+        assert_eq!(first.handle(Signal::Counted { wave: 1, counts }), [(1, Signal::Ask { wave: 2 })]);
         assert!(!first.is_over());
-        assert_eq!(first.hear(Signal::Counted { wave: 2, counts }), [(1, Signal::Over)]);
+        assert_eq!(first.handle(Signal::Counted { wave: 2, counts }), [(1, Signal::Over)]);
         assert!(first.is_over());
     }
 
     #[test]
-    fn what_nobody_asked_for_is_not_counted() {
-        let mut first = Counting::new(0, 2);
-        let counts = Messages { sent: u64::MAX, received: u64::MAX };
-        assert_eq!(first.hear(Signal::Counted { wave: 0, counts }), [], "before the first wave");
-        first.sent();
-        first.rest();
-        first.received();
-        assert_eq!(first.hear(Signal::Counted { wave: 1, counts }), [], "it is not idle, so no wave begins");
-        assert_eq!(first.hear(Signal::Counted { wave: 1, counts }), [], "all have answered");
-        assert_eq!(first.rest(), [(1, Signal::Ask { wave: 2 })]);
+    fn unrequested_counts_are_ignored() {
+        let mut first = Termination::new(0, 2);
+        let counts = MessageCounts { sent: u64::MAX, received: u64::MAX };
+        assert_eq!(first.handle(Signal::Counted { wave: 0, counts }), [], "before the first wave");
+        first.count_sent();
+        first.become_idle();
+        first.count_received();
+        assert_eq!(first.handle(Signal::Counted { wave: 1, counts }), [], "it is not idle, so no wave begins");
+        assert_eq!(first.handle(Signal::Counted { wave: 1, counts }), [], "all have answered");
+        assert_eq!(first.become_idle(), [(1, Signal::Ask { wave: 2 })]);
     }
 }

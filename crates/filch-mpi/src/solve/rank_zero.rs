@@ -10,40 +10,41 @@ use std::time::Instant;
 use filch_dd::port::Totals;
 use filch_dd::{Cost, Ending, Solution};
 
-use super::driver::Task;
+use super::driver::SearchHandle;
 use super::options::{Left, Options, Progress, Solved};
-use super::silence::{sentence, Silence};
-use crate::protocol::{Answer, Coordinator, Gathered, RankStatistics, To, ToCoordinator, ToMember};
+use super::silence::{silence_error, Silence};
+use crate::protocol::{Coordinator, Destination, EncodedSolution, Gathered, RankStatistics, ToCoordinator, ToMember};
 
 /// How often to check whether a rank has fallen silent.
-const LISTEN: Duration = Duration::from_millis(250);
+const SILENCE_CHECK_INTERVAL: Duration = Duration::from_millis(250);
 
-/// The longest time between two signs of life of rank 0, for any patience. Rare enough to cost
+/// The longest time between two heartbeats of rank 0, for any silence timeout. Rare enough to cost
 /// nothing even with thousands of ranks.
-const PULSE: Duration = Duration::from_secs(10);
+const HEARTBEAT_INTERVAL: Duration = Duration::from_secs(10);
 
-pub(super) struct Desk<'t, 'h> {
+/// The state of the coordinating rank, beside that of its driver.
+pub(super) struct RankZero<'t, 'h> {
     pub(super) coordinator: Coordinator,
     ranks: usize,
-    task: Task<'t>,
+    search: SearchHandle<'t>,
     time_limit: Option<Duration>,
     node_limit: Option<u64>,
-    patience: Duration,
+    silence_timeout: Duration,
     silence: Silence,
-    listened: Instant,
-    /// When the last sign of life was sent to the other ranks.
-    pulsed: Instant,
+    silence_checked: Instant,
+    /// When the last heartbeat was sent to the other ranks.
+    last_heartbeat: Instant,
     /// Why all ranks stop.
     reason: Ending,
     checkpoints: Option<Checkpoints>,
     gathered: u64,
     /// The last checkpoint, of a stopped run.
-    left: Option<Gathered>,
-    /// The worth of the best solution that the user was told.
-    told: Option<Cost>,
+    last_checkpoint: Option<Gathered>,
+    /// The worth of the best solution that was reported to the user.
+    reported: Option<Cost>,
     on_solution: Option<Box<dyn FnMut(&Solution, Duration) + 'h>>,
     on_progress: Option<(Duration, Box<dyn FnMut(&Progress) + 'h>)>,
-    progressed: Instant,
+    last_progress: Instant,
 }
 
 struct Checkpoints {
@@ -55,14 +56,14 @@ struct Checkpoints {
     unwritten: Arc<AtomicUsize>,
 }
 
-impl<'t, 'h> Desk<'t, 'h> {
+impl<'t, 'h> RankZero<'t, 'h> {
     pub(super) fn new<'scope, 'env>(
         scope: &'scope Scope<'scope, 'env>,
         ranks: usize,
-        task: Task<'t>,
+        search: SearchHandle<'t>,
         options: &mut Options<'h>,
         on_checkpoint: Option<Box<dyn FnMut(Left) + Send + 'h>>,
-        out: &mut Vec<(To, ToMember)>,
+        out: &mut Vec<(Destination, ToMember)>,
     ) -> Self
     where
         'h: 'scope,
@@ -70,7 +71,7 @@ impl<'t, 'h> Desk<'t, 'h> {
         let now = Instant::now();
         let mut coordinator = Coordinator::new(ranks, options.identity, options.policy);
         if let Some(Left { parcels, best, .. }) = options.resume.take() {
-            coordinator.deal(parcels, best.map(|best| task.answer(&best)), out);
+            coordinator.deal(parcels, best.map(|best| search.encode(&best)), out);
         }
         let checkpoints = on_checkpoint.map(|mut write| {
             let (sender, receiver) = channel();
@@ -87,24 +88,24 @@ impl<'t, 'h> Desk<'t, 'h> {
             // The first is due at once, so that there always is one.
             Checkpoints { every, due: now, sender, unwritten }
         });
-        Desk {
-            told: coordinator.best().map(|best| best.worth),
+        RankZero {
+            reported: coordinator.best().map(|best| best.worth),
             coordinator,
             ranks,
-            task,
+            search,
             time_limit: options.time_limit,
             node_limit: options.node_limit,
-            patience: options.patience,
+            silence_timeout: options.silence_timeout,
             silence: Silence::new(ranks, now),
-            listened: now,
-            pulsed: now,
+            silence_checked: now,
+            last_heartbeat: now,
             reason: Ending::Cancelled,
             checkpoints,
             gathered: 0,
-            left: None,
+            last_checkpoint: None,
             on_solution: options.on_solution.take(),
             on_progress: options.on_progress.take(),
-            progressed: now,
+            last_progress: now,
         }
     }
 
@@ -113,31 +114,31 @@ impl<'t, 'h> Desk<'t, 'h> {
         from: usize,
         message: ToCoordinator,
         elapsed: Duration,
-        out: &mut Vec<(To, ToMember)>,
+        out: &mut Vec<(Destination, ToMember)>,
     ) {
-        self.silence.heard(from, Instant::now());
+        self.silence.record_message(from, Instant::now());
         self.coordinator.handle(from, message, out);
         if let Some(gathered) = self.coordinator.take_gathered() {
             if gathered.last {
-                self.left = Some(gathered);
+                self.last_checkpoint = Some(gathered);
             } else {
                 self.gathered += 1;
                 let Gathered { parcels, best, totals, .. } = gathered;
-                let best = best.as_ref().and_then(solution);
+                let best = best.as_ref().and_then(decode_solution);
                 self.write(Left { parcels, best, totals, elapsed, last: false });
             }
         }
         let Some(best) = self.coordinator.best() else { return };
-        if self.told.is_none_or(|told| best.worth > told) {
-            self.told = Some(best.worth);
-            if let (Some(tell), Some(solution)) = (&mut self.on_solution, solution(best)) {
-                tell(&solution, elapsed);
+        if self.reported.is_none_or(|reported| best.worth > reported) {
+            self.reported = Some(best.worth);
+            if let (Some(callback), Some(solution)) = (&mut self.on_solution, decode_solution(best)) {
+                callback(&solution, elapsed);
             }
         }
     }
 
     /// Performs the actions that are due.
-    pub(super) fn look(&mut self, now: Instant, elapsed: Duration, out: &mut Vec<(To, ToMember)>) {
+    pub(super) fn tick(&mut self, now: Instant, elapsed: Duration, out: &mut Vec<(Destination, ToMember)>) {
         if self.coordinator.is_over() {
             return;
         }
@@ -159,27 +160,27 @@ impl<'t, 'h> Desk<'t, 'h> {
                 self.coordinator.checkpoint(out);
             }
         }
-        self.silence.look(now);
-        if now.duration_since(self.listened) >= LISTEN {
-            self.listened = now;
-            self.listen(now, out);
+        self.silence.tick(now);
+        if now.duration_since(self.silence_checked) >= SILENCE_CHECK_INTERVAL {
+            self.silence_checked = now;
+            self.check_silence(now, out);
         }
         // Ranks that were told to stop or to end wait for no message, and may have left already.
         let awaited = !self.coordinator.is_done() && !self.coordinator.has_stopped();
-        if awaited && now.duration_since(self.pulsed) >= PULSE.min(self.patience / 4) {
-            self.pulsed = now;
-            out.push((To::AllBut(0), ToMember::Alive));
+        if awaited && now.duration_since(self.last_heartbeat) >= HEARTBEAT_INTERVAL.min(self.silence_timeout / 4) {
+            self.last_heartbeat = now;
+            out.push((Destination::AllBut(0), ToMember::Alive));
         }
-        if let Some((every, tell)) = &mut self.on_progress {
-            if now.duration_since(self.progressed) >= *every {
-                self.progressed = now;
+        if let Some((every, callback)) = &mut self.on_progress {
+            if now.duration_since(self.last_progress) >= *every {
+                self.last_progress = now;
                 let best = self.coordinator.best().map(|best| best.worth);
                 let bound = self.coordinator.bound().max(best).filter(|&bound| bound != Cost::MAX);
-                tell(&Progress {
+                callback(&Progress {
                     open: self.coordinator.open(),
                     explored: self.coordinator.explored(),
-                    best: best.map(|best| self.task.turn(best)),
-                    bound: bound.map(|bound| self.task.turn(bound)),
+                    best: best.map(|best| self.search.negate_if_minimising(best)),
+                    bound: bound.map(|bound| self.search.negate_if_minimising(bound)),
                     idle: self.coordinator.idle(),
                     transfers: self.coordinator.orders(),
                     elapsed,
@@ -189,11 +190,12 @@ impl<'t, 'h> Desk<'t, 'h> {
     }
 
     /// Fails the run if another rank has been silent for too long.
-    fn listen(&mut self, now: Instant, out: &mut Vec<(To, ToMember)>) {
-        let silent = (1..self.ranks)
-            .find(|&rank| !self.coordinator.has_finished(rank) && self.silence.of(rank, now) > self.patience);
+    fn check_silence(&mut self, now: Instant, out: &mut Vec<(Destination, ToMember)>) {
+        let silent = (1..self.ranks).find(|&rank| {
+            !self.coordinator.has_finished(rank) && self.silence.since_last_message(rank, now) > self.silence_timeout
+        });
         if let Some(rank) = silent {
-            self.coordinator.fail(sentence(rank, self.patience), out);
+            self.coordinator.fail(silence_error(rank, self.silence_timeout), out);
         }
     }
 
@@ -211,8 +213,8 @@ impl<'t, 'h> Desk<'t, 'h> {
         let ranks: Vec<RankStatistics> = self.coordinator.statistics().into_iter().flatten().collect();
         let totals = ranks.iter().fold(Totals::default(), |totals, rank| totals + rank.totals);
         let worth = self.coordinator.best().map(|best| best.worth);
-        let best = self.coordinator.best().and_then(solution);
-        let mut parcels = self.left.take().map_or(Vec::new(), |left| left.parcels);
+        let best = self.coordinator.best().and_then(decode_solution);
+        let mut parcels = self.last_checkpoint.take().map_or(Vec::new(), |left| left.parcels);
         // Nodes that cannot improve on the best solution count as done.
         parcels.retain(|parcel| worth.is_none_or(|worth| parcel.bound() > worth));
         let left = parcels.iter().map(|parcel| parcel.bound()).max();
@@ -225,7 +227,7 @@ impl<'t, 'h> Desk<'t, 'h> {
         Solved {
             ending,
             best,
-            bound: bound.map(|bound| self.task.turn(bound)),
+            bound: bound.map(|bound| self.search.negate_if_minimising(bound)),
             totals,
             ranks,
             transfers: self.coordinator.orders(),
@@ -235,8 +237,8 @@ impl<'t, 'h> Desk<'t, 'h> {
     }
 }
 
-fn solution(answer: &Answer) -> Option<Solution> {
-    postcard::from_bytes(&answer.bytes).ok()
+fn decode_solution(encoded: &EncodedSolution) -> Option<Solution> {
+    postcard::from_bytes(&encoded.bytes).ok()
 }
 
 #[cfg(test)]
@@ -248,25 +250,32 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_others_hear_of_rank_0_well_within_their_patience_until_they_are_told_to_stop() {
+    fn rank_0_sends_heartbeats_in_time_until_the_ranks_are_told_to_stop() {
         let (port, failure) = (Port::new(), Mutex::new(None));
-        let task = Task { port: &port, minimise: false, is_gone: &|| false, failure: &failure };
+        let search = SearchHandle { port: &port, minimise: false, has_exited: &|| false, failure: &failure };
         std::thread::scope(|scope| {
-            for (patience, pulse) in
-                [(60, 10), (20, 5)].map(|(patience, pulse)| (Duration::from_secs(patience), Duration::from_secs(pulse)))
-            {
+            for (silence_timeout, heartbeat) in [(60, 10), (20, 5)].map(|(silence_timeout, heartbeat)| {
+                (Duration::from_secs(silence_timeout), Duration::from_secs(heartbeat))
+            }) {
                 let mut out = Vec::new();
                 let start = Instant::now();
-                let mut desk = Desk::new(scope, 3, task, &mut Options { patience, ..Options::new(1) }, None, &mut out);
-                let early = Duration::from_millis(100);
-                desk.look(start + pulse - early, pulse, &mut out);
+                let mut rank_zero = RankZero::new(
+                    scope,
+                    3,
+                    search,
+                    &mut Options { silence_timeout, ..Options::new(1) },
+                    None,
+                    &mut out,
+                );
+                let margin = Duration::from_millis(100);
+                rank_zero.tick(start + heartbeat - margin, heartbeat, &mut out);
                 assert_eq!(out, []);
-                desk.look(start + pulse + early, pulse, &mut out);
-                assert_eq!(out, [(To::AllBut(0), ToMember::Alive)]);
-                desk.coordinator.stop(&mut out);
+                rank_zero.tick(start + heartbeat + margin, heartbeat, &mut out);
+                assert_eq!(out, [(Destination::AllBut(0), ToMember::Alive)]);
+                rank_zero.coordinator.stop(&mut out);
                 out.clear();
-                desk.look(start + 3 * pulse, pulse, &mut out);
-                assert_eq!(out, [], "who has stopped may have left");
+                rank_zero.tick(start + 3 * heartbeat, heartbeat, &mut out);
+                assert_eq!(out, [], "a rank that was told to stop may have left");
             }
         });
     }

@@ -10,25 +10,25 @@ use super::tree::{Node, Size, Tree};
 
 /// The threads of a rank.
 #[derive(Clone, Debug)]
-pub(super) struct Crew {
+pub(super) struct Workers {
     /// Open nodes, the oldest first.
     open: VecDeque<Node>,
     /// The nodes being processed, and when each will be done.
     working: Vec<(Time, Node)>,
     threads: usize,
     /// When a thread was last between two nodes.
-    paused_at: Option<Time>,
+    last_finish: Option<Time>,
     /// The work done so far.
     done: Size,
 }
 
-impl Crew {
-    pub(super) fn new(threads: usize) -> Crew {
-        Crew {
+impl Workers {
+    pub(super) fn new(threads: usize) -> Workers {
+        Workers {
             open: VecDeque::new(),
             working: Vec::with_capacity(threads),
             threads,
-            paused_at: None,
+            last_finish: None,
             done: Size::default(),
         }
     }
@@ -44,11 +44,11 @@ impl Crew {
     }
 
     /// Adds nodes, the oldest first, as older than the present ones.
-    pub(super) fn take_in(&mut self, now: Time, nodes: Vec<Node>, tree: &Tree) {
+    pub(super) fn add_nodes(&mut self, now: Time, nodes: Vec<Node>, tree: &Tree) {
         for node in nodes.into_iter().rev() {
             self.open.push_front(node);
         }
-        self.begin(now, tree);
+        self.start_idle_threads(now, tree);
     }
 
     /// Gives a share of the open nodes away, the oldest. Never all nodes of the rank.
@@ -60,11 +60,11 @@ impl Crew {
 
     /// Returns whether a thread is between two nodes, or no thread has a node.
     pub(super) fn is_between_nodes(&self, now: Time) -> bool {
-        self.paused_at == Some(now) || self.working.is_empty()
+        self.last_finish == Some(now) || self.working.is_empty()
     }
 
     /// Returns when the next thread finishes its node.
-    pub(super) fn next_pause(&self) -> Option<Time> {
+    pub(super) fn next_finish(&self) -> Option<Time> {
         self.working.iter().map(|(until, _)| *until).min()
     }
 
@@ -79,15 +79,15 @@ impl Crew {
             self.done.add(node, tree.cost(node));
             let open = &mut self.open;
             tree.children(node, |child| open.push_back(child));
-            self.begin(until, tree);
-            self.paused_at = Some(until);
+            self.start_idle_threads(until, tree);
+            self.last_finish = Some(until);
             last = Some(until);
         }
         last
     }
 
     /// Each thread without a node takes the youngest open node.
-    fn begin(&mut self, now: Time, tree: &Tree) {
+    fn start_idle_threads(&mut self, now: Time, tree: &Tree) {
         while self.working.len() < self.threads {
             let Some(node) = self.open.pop_back() else { return };
             self.working.push((now + tree.cost(node), node));
@@ -102,45 +102,45 @@ impl Crew {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::simulate::tests::a_recording;
+    use crate::simulate::tests::made_up_recording;
 
-    fn finished(threads: usize, tree: &Tree) -> (Time, Size) {
-        let mut crew = Crew::new(threads);
-        crew.take_in(0, vec![tree.root()], tree);
+    fn run_to_the_end(threads: usize, tree: &Tree) -> (Time, Size) {
+        let mut workers = Workers::new(threads);
+        workers.add_nodes(0, vec![tree.root()], tree);
         let mut limit = 0;
         loop {
             limit += 1_000_000;
-            if let Some(end) = crew.work_until(limit, tree) {
-                assert!(end <= limit && crew.load() == 0);
-                return (end, crew.done());
+            if let Some(end) = workers.work_until(limit, tree) {
+                assert!(end <= limit && workers.load() == 0);
+                return (end, workers.done());
             }
         }
     }
 
     #[test]
-    fn one_thread_takes_as_long_as_all_nodes_cost() {
-        let tree = Tree::recorded(&a_recording(2_000, 1));
-        assert_eq!(finished(1, &tree), (tree.size().work, tree.size()));
+    fn one_thread_takes_the_cost_of_all_nodes() {
+        let tree = Tree::recorded(&made_up_recording(2_000, 1));
+        assert_eq!(run_to_the_end(1, &tree), (tree.size().work, tree.size()));
     }
 
     #[test]
     fn two_threads_take_about_half_as_long() {
-        let tree = Tree::recorded(&a_recording(2_000, 1));
-        let (end, done) = finished(2, &tree);
+        let tree = Tree::recorded(&made_up_recording(2_000, 1));
+        let (end, done) = run_to_the_end(2, &tree);
         assert_eq!(done, tree.size());
         let ratio = end as f64 / tree.size().work as f64;
         assert!((0.5..0.55).contains(&ratio), "{ratio}");
     }
 
     #[test]
-    fn it_gives_its_oldest_and_never_its_last() {
-        let tree = Tree::recorded(&a_recording(2_000, 1));
-        let mut crew = Crew::new(1);
-        crew.take_in(0, vec![tree.root()], &tree);
-        assert!(crew.give(1.0).is_empty(), "its only node is being worked on");
-        crew.work_until(tree.cost(tree.root()), &tree);
-        let open: Vec<Node> = crew.open.iter().copied().collect();
+    fn a_rank_gives_its_oldest_nodes_and_never_its_last() {
+        let tree = Tree::recorded(&made_up_recording(2_000, 1));
+        let mut workers = Workers::new(1);
+        workers.add_nodes(0, vec![tree.root()], &tree);
+        assert!(workers.give(1.0).is_empty(), "its only node is being processed");
+        workers.work_until(tree.cost(tree.root()), &tree);
+        let open: Vec<Node> = workers.open.iter().copied().collect();
         assert!(open.len() >= 2);
-        assert_eq!(crew.give(0.5), open[..open.len().div_ceil(2)]);
+        assert_eq!(workers.give(0.5), open[..open.len().div_ceil(2)]);
     }
 }
