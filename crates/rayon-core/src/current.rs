@@ -44,8 +44,8 @@ pub enum Yield {
 }
 
 impl From<filch::Yield> for Yield {
-    fn from(did: filch::Yield) -> Self {
-        match did {
+    fn from(result: filch::Yield) -> Self {
+        match result {
             filch::Yield::Ran => Yield::Executed,
             filch::Yield::Idle => Yield::Idle,
         }

@@ -52,7 +52,8 @@ pub(super) fn run(context: &Context) -> Result<Outcome> {
 }
 
 /// Checks that a deliberate race is reported and that the same test without a race passes.
-/// Both get the flags, options and suppressions of the queues' tests. A silent sanitizer would pass anything.
+/// Both get the flags, options and suppressions of the queues' tests. A silent sanitizer would pass
+/// anything.
 fn check_controls(context: &Context, host: &str) -> Result<()> {
     let folder = context.target("tsan");
     std::fs::create_dir_all(context.root.join(&folder))
