@@ -595,7 +595,8 @@ fn if_the_queue_refuses_a_job_the_join_panics_and_runs_neither_closure() {
                 worker.join(a, b)
             })
         });
-        assert_eq!(error, "the task was not pushed: a queue for 8 tasks was asked for, but this kind holds at most 7");
+        let cause = CapacityError::TooLarge { requested: 8, limit: 7 };
+        assert_eq!(error, format!("the task was not pushed: {cause}"));
         assert!(!ran.load(Ordering::SeqCst));
         assert_eq!(drops.count(), 2);
         assert_eq!(pool.install(|worker| fib(worker, 10)), 55, "the pool must still work");
