@@ -25,10 +25,10 @@ fn wait_until_asleep(pool: &Pool, workers: usize) {
 
 /// Returns whether one of many calls into the sleeping pool runs on the calling thread.
 fn ever_runs_in_place(pool: &Pool) -> bool {
-    let here = thread::current().id();
+    let caller = thread::current().id();
     (0..20).any(|_| {
         wait_until_asleep(pool, pool.threads());
-        pool.install(|| thread::current().id()) == here
+        pool.install(|| thread::current().id()) == caller
     })
 }
 
@@ -53,17 +53,17 @@ fn a_call_into_a_sleeping_pool_runs_on_the_calling_thread_as_a_worker() {
 fn every_kind_of_call_runs_in_place() {
     let _watchdog = watchdog();
     let pool = pool(2);
-    let here = thread::current().id();
-    let is_here = || thread::current().id() == here;
+    let caller = thread::current().id();
+    let is_on_caller = || thread::current().id() == caller;
     // Each of these calls finds an awake worker now and then.
-    spin_until(|| pool.install(is_here));
-    spin_until(|| pool.with_worker(|_| is_here()));
-    spin_until(|| pool.join(is_here, || ()).0);
-    spin_until(|| pool.scope(|_| is_here()));
-    spin_until(|| pool.scope_fifo(|_| is_here()));
-    spin_until(|| filch::join(is_here, || ()).0);
-    spin_until(|| filch::scope(|_| is_here()));
-    spin_until(|| filch::with_worker(|_| is_here()));
+    spin_until(|| pool.install(is_on_caller));
+    spin_until(|| pool.with_worker(|_| is_on_caller()));
+    spin_until(|| pool.join(is_on_caller, || ()).0);
+    spin_until(|| pool.scope(|_| is_on_caller()));
+    spin_until(|| pool.scope_fifo(|_| is_on_caller()));
+    spin_until(|| filch::join(is_on_caller, || ()).0);
+    spin_until(|| filch::scope(|_| is_on_caller()));
+    spin_until(|| filch::with_worker(|_| is_on_caller()));
 }
 
 #[test]
@@ -79,10 +79,10 @@ fn all_seats_can_be_lent_at_once() {
 fn a_call_in_place_counts_as_one_job() {
     let _watchdog = watchdog();
     let pool = build(in_place_builder(2));
-    let here = thread::current().id();
+    let caller = thread::current().id();
     for calls in 1..=200 {
         // In place or shipped.
-        pool.install(|| thread::current().id() == here);
+        pool.install(|| thread::current().id() == caller);
         spin_until(|| pool.stats().total().jobs >= calls);
         assert_eq!(pool.stats().total().jobs, calls);
     }
@@ -178,8 +178,8 @@ fn a_pool_with_the_current_thread_lends_no_seat() {
             let call = || {
                 (0..20).any(|_| {
                     wait_until_asleep(&pool, 2);
-                    let here = thread::current().id();
-                    pool.install(|| thread::current().id()) == here
+                    let caller = thread::current().id();
+                    pool.install(|| thread::current().id()) == caller
                 })
             };
             assert!(!thread::scope(|scope| scope.spawn(call).join().expect("the thread panicked")));
@@ -284,8 +284,8 @@ fn a_call_from_a_drop_while_panicking_is_shipped() {
     impl Drop for CallsWhenDropped<'_> {
         fn drop(&mut self) {
             wait_until_asleep(self.0, self.0.threads());
-            let here = thread::current().id();
-            self.1.set(Some(self.0.install(|| (thread::current().id() == here, thread::panicking()))));
+            let caller = thread::current().id();
+            self.1.set(Some(self.0.install(|| (thread::current().id() == caller, thread::panicking()))));
         }
     }
 

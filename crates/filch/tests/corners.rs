@@ -52,7 +52,7 @@ fn a_payload_that_panics_when_dropped_does_not_end_a_scope_early() {
                 scope.spawn(move |_| {
                     started.store(true, Ordering::SeqCst);
                     spin_until(|| panicked.load(Ordering::SeqCst) == 2);
-                    // The second panic is on its way. A scope that it ends early ends meanwhile.
+                    // Gives the second panic time to end the scope early, if it can.
                     thread::sleep(Duration::from_millis(20));
                     finished.store(true, Ordering::SeqCst);
                 });

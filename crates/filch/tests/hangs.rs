@@ -205,8 +205,8 @@ impl Program {
         }
     }
 
-    /// Returns the number of closures that wait for the others. Excludes those that are spawned for
-    /// later.
+    /// Returns the number of closures that wait for the others. Excludes closures that are
+    /// spawned into the outermost scope.
     fn waiting(&self) -> usize {
         match self {
             Program::Quick | Program::SpawnOutermost(_) => 0,
@@ -218,7 +218,8 @@ impl Program {
         }
     }
 
-    /// Returns the number of closures that wait for the others and are spawned for later.
+    /// Returns the number of closures that wait for the others and are spawned into the outermost
+    /// scope.
     fn waiting_outermost(&self) -> usize {
         match self {
             Program::Quick | Program::WaitForOthers | Program::Explore(_) => 0,
@@ -259,7 +260,7 @@ impl Program {
 
     /// Returns a sufficient number of workers.
     fn workers(&self) -> usize {
-        // Only the wait for the outermost scope contains what is spawned for later.
+        // Only the wait for the outermost scope contains the closures that are spawned into it.
         let total = if self.waiting_outermost() == 0 { self.total() } else { usize::MAX };
         self.total() + self.stuck(total)
     }
@@ -357,7 +358,8 @@ fn sum(count: usize) -> usize {
 }
 
 // The following programs deadlock if a waiting worker runs anything (rayon's issues 592, 1142,
-// 1174, 1205 and 1251): above a wait, a worker meets what it holds below.
+// 1174, 1205 and 1251). A job that the worker runs during the wait needs a lock that the same worker
+// already holds.
 
 fn loop_under_a_mutex(pool: &Pool) {
     let mutex = Mutex::new(0);

@@ -1,5 +1,5 @@
-//! Scopes: all tasks are over when the scope is, whatever they did. It does not matter which worker
-//! ran them.
+//! Scopes: all tasks end before the scope ends, also if some panic. It does not matter which worker
+//! runs them.
 
 mod common;
 
@@ -185,11 +185,10 @@ fn threads_outside_of_the_pool_can_spawn_into_a_scope() {
 
 #[test]
 fn a_worker_of_another_pool_can_spawn_into_a_scope() {
-    // The task outlives the call through which its spawner came to be there. Nothing of that call's
-    // frame may be needed any more.
+    // The task outlives the call in which it was spawned. It must not need the frame of that call.
     #[inline(never)]
     fn use_stack(depth: usize, f: &mut (dyn FnMut() + Send)) {
-        // What a later call leaves where an earlier one has been.
+        // Overwrites the stack that an earlier call has used.
         let frame = std::hint::black_box([usize::MAX / 5; 64]);
         if depth == 0 {
             f();

@@ -97,11 +97,11 @@ fn assert_nested(trace: &Trace) {
 #[cfg(target_os = "linux")]
 fn pool_with_calls_in_place(calls: u64) -> (Pool, u64) {
     let pool = Pool::builder().threads(2).callers(Callers::InPlace).build().unwrap();
-    let here = thread::current().id();
+    let caller = thread::current().id();
     let (start, mut in_place, mut calls_made) = (Instant::now(), 0, 0);
     while in_place < calls {
         assert!(start.elapsed() < Duration::from_secs(30), "no worker slept within 30 s");
-        in_place += u64::from(pool.install(|| thread::current().id() == here));
+        in_place += u64::from(pool.install(|| thread::current().id() == caller));
         calls_made += 1;
     }
     (pool, calls_made)
@@ -132,13 +132,13 @@ fn no_call_in_place_is_part_of_a_sleep() {
 #[test]
 fn a_running_call_in_place_ends_at_the_time_of_the_trace() {
     let (pool, _) = pool_with_calls_in_place(1);
-    let here = thread::current().id();
+    let caller = thread::current().id();
     let last_event = || {
-        let is_here = thread::current().id() == here;
+        let is_on_caller = thread::current().id() == caller;
         let index = filch::index().expect("the call must run on a worker");
-        (is_here, *pool.trace().events(index).last().unwrap())
+        (is_on_caller, *pool.trace().events(index).last().unwrap())
     };
-    let in_place = std::iter::repeat_with(|| pool.install(last_event)).find(|(is_here, _)| *is_here);
+    let in_place = std::iter::repeat_with(|| pool.install(last_event)).find(|(is_on_caller, _)| *is_on_caller);
     let (_, event) = in_place.expect("the iterator is infinite");
     assert_eq!(event.kind, Kind::Job);
     assert!(event.end >= event.start);
