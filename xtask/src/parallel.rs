@@ -1,10 +1,10 @@
 //! Runs steps in parallel, each on a thread. While a step compiles on a single core, or waits,
 //! another step uses the machine.
 //!
-//! Two steps that conflict never run at the same time. An example are two steps that need the lock
-//! of the same cargo folder. They run in the order of the list. Otherwise a free thread takes the
-//! first step that has not begun. So the list need not assign steps to threads, and no thread gets
-//! all the long steps.
+//! Two steps that conflict never run at the same time: for example, cargo locks the folder in which
+//! both build. They run in the order of the list. Otherwise a free thread takes the first step that
+//! has not begun. So the list need not assign steps to threads, and no thread gets all the long
+//! steps.
 
 use std::ops::ControlFlow;
 use std::panic::resume_unwind;

@@ -358,8 +358,8 @@ fn sum(count: usize) -> usize {
 }
 
 // The following programs deadlock if a waiting worker runs anything (rayon's issues 592, 1142,
-// 1174, 1205 and 1251). A job that the worker runs during the wait needs a lock that the same worker
-// already holds.
+// 1174, 1205 and 1251). A job that the worker runs during the wait needs a lock that the same
+// worker already holds.
 
 fn loop_under_a_mutex(pool: &Pool) {
     let mutex = Mutex::new(0);

@@ -62,8 +62,8 @@ fn a_job_is_stolen_even_if_its_owner_never_forks_again() {
     let _watchdog = watchdog();
     for_each_pool_kind(2, |pool| {
         for _ in 0..200 {
-            // The other worker sleeps, or is about to, when the job is forked. Nothing happens after
-            // that.
+            // The other worker sleeps, or is about to, when the job is forked. Nothing happens
+            // after that.
             wait_until_asleep(pool);
             let taken = AtomicBool::new(false);
             pool.join(|| spin_until(|| taken.load(Ordering::Acquire)), || taken.store(true, Ordering::Release));
