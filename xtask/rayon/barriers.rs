@@ -58,8 +58,8 @@ fn in_pool(threads: usize, program: impl FnOnce() + Send) {
 }
 
 /// Spins until the condition is true.
-fn wait_until(so: impl Fn() -> bool) {
-    while !so() {
+fn wait_until(condition: impl Fn() -> bool) {
+    while !condition() {
         std::thread::yield_now();
     }
 }

@@ -86,7 +86,7 @@ mod registry {
         let alive = Arc::new(());
         pool.broadcast(|_| ALIVE.with_borrow_mut(|guards| guards.push(Arc::clone(&alive))));
         let threads = pool.current_num_threads();
-        assert_eq!(Arc::strong_count(&alive), threads + 1, "a broadcast left a thread out");
+        assert_eq!(Arc::strong_count(&alive), threads + 1, "a broadcast did not run on every thread");
         Arc::new(Registry { threads, alive })
     }
 
@@ -98,8 +98,8 @@ mod registry {
         pub(crate) fn wait_until_stopped(&self) {
             let start = Instant::now();
             while Arc::strong_count(&self.alive) > 1 {
-                let left = Arc::strong_count(&self.alive) - 1;
-                assert!(start.elapsed() < Duration::from_secs(60), "{left} threads of a dropped pool go on for a minute");
+                let remaining = Arc::strong_count(&self.alive) - 1;
+                assert!(start.elapsed() < Duration::from_secs(60), "{remaining} threads of a dropped pool still run after a minute");
                 thread::sleep(Duration::from_millis(1));
             }
         }

@@ -5,15 +5,15 @@ use std::path::{Path, PathBuf};
 use anyhow::{bail, Result};
 use serde_json::Value;
 
-use crate::call::Call;
+use crate::command_line::CommandLine;
 
 /// Runs a `cargo build` and returns the file that it made for the target `name`. `ext` is the
 /// file's extension, or `None` for a program.
-pub(crate) fn build(cargo: Call, name: &str, ext: Option<&str>) -> Result<PathBuf> {
-    let messages = cargo.arg("--message-format=json-render-diagnostics").read()?;
+pub(crate) fn build(cargo: CommandLine, name: &str, ext: Option<&str>) -> Result<PathBuf> {
+    let messages = cargo.arg("--message-format=json-render-diagnostics").capture_stdout()?;
     match find(&String::from_utf8_lossy(&messages), name, ext) {
         Some(path) => Ok(path),
-        None => bail!("cargo built `{name}` but did not say where; its messages may have changed their format"),
+        None => bail!("cargo built `{name}` but reported no path for it; the format of its messages may have changed"),
     }
 }
 
@@ -25,13 +25,13 @@ pub(crate) struct TestProgram {
     /// The name of the target: the library's name, or that of a file in `tests`.
     pub(crate) name: String,
     /// Whether these are the library's unit tests.
-    pub(crate) unit: bool,
+    pub(crate) is_unit: bool,
     pub(crate) path: PathBuf,
 }
 
 /// Runs a `cargo test --no-run` and returns the programs that it built.
-pub(crate) fn tests(cargo: Call) -> Result<Vec<TestProgram>> {
-    let messages = cargo.arg("--message-format=json-render-diagnostics").read()?;
+pub(crate) fn build_tests(cargo: CommandLine) -> Result<Vec<TestProgram>> {
+    let messages = cargo.arg("--message-format=json-render-diagnostics").capture_stdout()?;
     Ok(test_programs(&String::from_utf8_lossy(&messages)))
 }
 
@@ -42,7 +42,7 @@ fn test_programs(messages: &str) -> Vec<TestProgram> {
         Some(TestProgram {
             folder: package.file_name()?.to_str()?.to_owned(),
             name: message["target"]["name"].as_str()?.to_owned(),
-            unit: message["target"]["kind"][0] == "lib",
+            is_unit: message["target"]["kind"][0] == "lib",
             path,
         })
     };
@@ -84,22 +84,22 @@ not json
     }
 
     #[test]
-    fn what_was_not_built_is_not_found() {
+    fn a_target_that_was_not_built_is_not_found() {
         assert_eq!(find(MESSAGES, "fast_paths", Some("rlib")), None);
         assert_eq!(find(MESSAGES, "slow_paths", None), None);
     }
 
     #[test]
-    fn programs_of_tests_are_told_from_libraries_and_unit_tests_from_others() {
+    fn test_programs_are_found_and_unit_tests_are_marked() {
         let messages = r#"
 {"reason":"compiler-artifact","manifest_path":"/w/rayon/Cargo.toml","target":{"name":"rayon","kind":["lib"]},"profile":{"test":false},"filenames":["/t/librayon.rlib"],"executable":null}
 {"reason":"compiler-artifact","manifest_path":"/w/rayon/Cargo.toml","target":{"name":"rayon","kind":["lib"]},"profile":{"test":true},"filenames":["/t/rayon-1"],"executable":"/t/rayon-1"}
 {"reason":"compiler-artifact","manifest_path":"/w/rayon/Cargo.toml","target":{"name":"str","kind":["test"]},"profile":{"test":true},"filenames":["/t/str-2"],"executable":"/t/str-2"}
 "#;
-        let program = |name: &str, unit: bool, path: &str| TestProgram {
+        let program = |name: &str, is_unit: bool, path: &str| TestProgram {
             folder: "rayon".into(),
             name: name.into(),
-            unit,
+            is_unit,
             path: path.into(),
         };
         assert_eq!(test_programs(messages), [program("rayon", true, "/t/rayon-1"), program("str", false, "/t/str-2")]);

@@ -1,24 +1,24 @@
 //! Installs system packages if that needs no interaction.
 
-use crate::console::say;
+use crate::output::print_line;
 use crate::steps::Context;
 
-/// Installs Debian packages because `missing` is not there. Does so only on Debian and its
-/// derivatives, and only with the permission to do it. Returns whether it succeeded.
+/// Installs Debian packages that provide `missing`. Does so only on Debian and its derivatives, and
+/// only with the permission to do it. Returns whether it succeeded.
 pub(crate) fn packages(context: &Context, packages: &str, missing: &str) -> bool {
-    if !context.call("apt-get").arg("--version").succeeds() {
+    if !context.command("apt-get").arg("--version").succeeds() {
         return false;
     }
-    let is_root = context.call("id").arg("-u").output().is_ok_and(|output| output.stdout.trim_ascii() == b"0");
+    let is_root = context.command("id").arg("-u").output().is_ok_and(|output| output.stdout.trim_ascii() == b"0");
     let sudo = if is_root {
-        context.call("env")
-    } else if context.call("sudo").words("-n true").succeeds() {
+        context.command("env")
+    } else if context.command("sudo").words("-n true").succeeds() {
         // `env` runs inside sudo, because sudo keeps few variables.
-        context.call("sudo").words("-n env")
+        context.command("sudo").words("-n env")
     } else {
         return false;
     };
-    say!("installing {packages}, for want of {missing}");
+    print_line!("installing {packages} (missing: {missing})");
     let apt_get = |line: &str| {
         sudo.clone()
             .words("DEBIAN_FRONTEND=noninteractive apt-get -o DPkg::Lock::Timeout=600")

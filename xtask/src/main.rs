@@ -7,27 +7,27 @@
 #![warn(clippy::print_stdout)]
 
 mod artifact;
-mod board;
-mod call;
-mod console;
+mod command_line;
+mod generated_dir;
 mod install;
-mod lanes;
+mod output;
 mod packages;
+mod parallel;
+mod progress;
 mod steps;
 mod summary;
-mod tree;
 
 use std::process::ExitCode;
 
 use clap::{Args, Parser, Subcommand};
 
 use crate::packages::Packages;
-use crate::steps::{asm, Context, Effort, Step, LANES};
+use crate::steps::{asm, Context, Effort, Step, DEFAULT_LANES};
 
 /// The default number of preemptions that loom explores in a deep run.
 const DEEP_PREEMPTIONS: u8 = 3;
 
-/// The chores of filch: what continuous integration runs, as a whole and step by step.
+/// Run the development tasks of filch: tests, checks, and the steps of continuous integration.
 #[derive(Parser)]
 #[command(name = "xtask", bin_name = "cargo xtask")]
 struct Cli {
@@ -37,73 +37,73 @@ struct Cli {
 
 #[derive(Subcommand)]
 enum Command {
-    /// Format, lints, unit, property, stress and documentation tests, up to the first failure
+    /// Run format, lints, unit, property, stress and doc tests up to the first failure
     Test {
         /// Test only this package; repeat the option for several
         #[arg(short, long = "package", value_name = "NAME")]
         packages: Vec<String>,
         #[command(flatten)]
-        lanes: Lanes,
+        parallel: Parallel,
     },
-    /// Everything that continuous integration runs after `test`, up to the first failure
+    /// Run what continuous integration runs after `test`, up to the first failure
     Ci {
         #[command(flatten)]
-        lanes: Lanes,
+        parallel: Parallel,
     },
-    /// The same tests for longer: more tasks, more cases, more preemptions
+    /// Run the searching steps for longer: more tasks, more cases, more preemptions
     Deep {
-        /// How many preemptions loom explores in every model
+        /// Let loom explore this many preemptions in every model
         #[arg(long, default_value_t = DEEP_PREEMPTIONS, value_parser = clap::value_parser!(u8).range(1..=8))]
         preemptions: u8,
     },
-    /// The models on the bounded-TSO machine, the large ones too
+    /// Check all models on the bounded-TSO machine, including the large ones
     Verify,
     #[command(flatten)]
     Step(Step),
-    /// The fast paths that promise no fence contain none, and those that need one have it
+    /// Check that fence-free fast paths have no fence, and that the others have one
     Asm {
-        /// Print the disassembly of one fast path instead, for example `ff_cl_pop`
+        /// Only print the disassembly of this fast path, for example `ff_cl_pop`
         #[arg(long, value_name = "NAME")]
         print: Option<String>,
     },
 }
 
 #[derive(Args)]
-struct Lanes {
-    /// Run so many steps at a time; with 1 their output appears at once, otherwise at their end
-    #[arg(long, default_value_t = LANES, value_parser = clap::value_parser!(u8).range(1..=4))]
+struct Parallel {
+    /// Run up to this many steps at a time (with 1, output appears immediately)
+    #[arg(long, default_value_t = DEFAULT_LANES, value_parser = clap::value_parser!(u8).range(1..=4))]
     lanes: u8,
 }
 
 fn main() -> ExitCode {
     match Cli::parse().command {
-        Command::Test { packages, lanes } => test(&packages, lanes.lanes),
-        Command::Ci { lanes } => steps::run(Step::CI, lanes.lanes, Context::new(Effort::Usual)),
+        Command::Test { packages, parallel } => test(&packages, parallel.lanes),
+        Command::Ci { parallel } => steps::run(Step::CI, parallel.lanes, Context::new(Effort::Usual)),
         // One step at a time: a search for hours needs the whole machine, and its progress must be
         // visible.
         Command::Deep { preemptions } => steps::run(Step::DEEP, 1, Context::new(Effort::Deep { preemptions })),
         Command::Verify => steps::run(&[Step::Models], 1, Context::new(Effort::Deep { preemptions: DEEP_PREEMPTIONS })),
         Command::Asm { print: Some(name) } => match asm::print(&Context::new(Effort::Usual), &name) {
             Ok(()) => ExitCode::SUCCESS,
-            Err(error) => failure(&error),
+            Err(error) => print_error(&error),
         },
         Command::Asm { print: None } => steps::run(&[Step::Asm], 1, Context::new(Effort::Usual)),
         Command::Step(step) => steps::run(&[step], 1, Context::new(Effort::Usual)),
     }
 }
 
-fn test(packages: &[String], lanes: u8) -> ExitCode {
+fn test(packages: &[String], max_parallel: u8) -> ExitCode {
     let mut context = Context::new(Effort::Quick);
     if !packages.is_empty() {
         match Packages::find(&context).and_then(|all| all.select(packages)) {
             Ok(packages) => context.packages = packages,
-            Err(error) => return failure(&error),
+            Err(error) => return print_error(&error),
         }
     }
-    steps::run(&Step::tests_of(&context.packages), lanes, context)
+    steps::run(&Step::tests_of(&context.packages), max_parallel, context)
 }
 
-fn failure(error: &anyhow::Error) -> ExitCode {
+fn print_error(error: &anyhow::Error) -> ExitCode {
     eprintln!("{error:#}");
     ExitCode::FAILURE
 }
@@ -115,7 +115,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_command_line_is_well_formed() {
+    fn the_command_line_is_valid() {
         Cli::command().debug_assert();
     }
 

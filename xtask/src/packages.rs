@@ -24,8 +24,9 @@ impl Packages {
     /// Finds all packages of the repository.
     pub(crate) fn find(context: &Context) -> Result<Self> {
         let metadata = context.cargo("metadata --no-deps --format-version 1").output()?;
-        let said = String::from_utf8_lossy(&metadata.stderr);
-        let members = listed(&metadata.stdout).with_context(|| format!("cargo did not list the packages:\n{said}"))?;
+        let errors = String::from_utf8_lossy(&metadata.stderr);
+        let members = parse_metadata(&metadata.stdout)
+            .with_context(|| format!("cannot list the packages of the workspace:\n{errors}"))?;
         let rayon_core = Package { name: RAYON_CORE.to_owned(), library: true };
         Ok(Self::new(members.into_iter().chain([rayon_core])))
     }
@@ -37,42 +38,42 @@ impl Packages {
         Self(packages)
     }
 
-    /// Returns the packages in `wanted`, or an error that lists the existing names.
-    pub(crate) fn select(&self, wanted: &[String]) -> Result<Self> {
-        let names: Vec<_> = self.0.iter().map(|package| package.name.as_str()).collect();
-        if let Some(unknown) = wanted.iter().find(|name| !names.contains(&name.as_str())) {
-            bail!("There is no package `{unknown}`. Give one of: {}.", names.join(", "));
+    /// Returns the packages called `names`, or an error that lists the existing names.
+    pub(crate) fn select(&self, names: &[String]) -> Result<Self> {
+        let known: Vec<_> = self.0.iter().map(|package| package.name.as_str()).collect();
+        if let Some(unknown) = names.iter().find(|name| !known.contains(&name.as_str())) {
+            bail!("unknown package `{unknown}`: give one of {}", known.join(", "));
         }
-        Ok(Self::new(self.0.iter().filter(|package| wanted.contains(&package.name)).cloned()))
+        Ok(Self::new(self.0.iter().filter(|package| names.contains(&package.name)).cloned()))
     }
 
     /// Returns whether the list means all packages.
-    pub(crate) fn are_all(&self) -> bool {
+    pub(crate) fn is_all(&self) -> bool {
         self.0.is_empty()
     }
 
     /// Returns whether `name` is in the list.
-    pub(crate) fn include(&self, name: &str) -> bool {
-        self.are_all() || self.0.iter().any(|package| package.name == name)
+    pub(crate) fn contains(&self, name: &str) -> bool {
+        self.is_all() || self.0.iter().any(|package| package.name == name)
     }
 
     /// Returns whether filch's rayon-core is in the list.
-    pub(crate) fn include_rayon_core(&self) -> bool {
-        self.include(RAYON_CORE)
+    pub(crate) fn contains_rayon_core(&self) -> bool {
+        self.contains(RAYON_CORE)
     }
 
     /// Returns cargo's options for the workspace members in the list, if there are any.
-    pub(crate) fn in_workspace(&self) -> Option<String> {
+    pub(crate) fn workspace_options(&self) -> Option<String> {
         self.members(|_| true)
     }
 
     /// Returns cargo's options for the members that are libraries, if there are any.
-    pub(crate) fn libraries(&self) -> Option<String> {
+    pub(crate) fn library_options(&self) -> Option<String> {
         self.members(|package| package.library)
     }
 
     fn members(&self, select: impl Fn(&Package) -> bool) -> Option<String> {
-        if self.are_all() {
+        if self.is_all() {
             return Some("--workspace".to_owned());
         }
         let members = self.0.iter().filter(|package| package.name != RAYON_CORE && select(package));
@@ -82,19 +83,19 @@ impl Packages {
 
     /// Returns cargo's option for those of `features` that belong to packages in the list. Each
     /// feature has the form `package/feature`.
-    pub(crate) fn features(&self, features: &[&str]) -> String {
+    pub(crate) fn feature_options(&self, features: &[&str]) -> String {
         let package = |feature: &str| feature.split('/').next().unwrap_or_default().to_owned();
-        let ours: Vec<_> = features.iter().copied().filter(|feature| self.include(&package(feature))).collect();
-        if ours.is_empty() {
+        let selected: Vec<_> = features.iter().copied().filter(|feature| self.contains(&package(feature))).collect();
+        if selected.is_empty() {
             String::new()
         } else {
-            format!("--features {}", ours.join(","))
+            format!("--features {}", selected.join(","))
         }
     }
 }
 
 /// Returns the packages that `cargo metadata` describes.
-fn listed(metadata: &[u8]) -> Option<Vec<Package>> {
+fn parse_metadata(metadata: &[u8]) -> Option<Vec<Package>> {
     let metadata: Value = serde_json::from_slice(metadata).ok()?;
     let package = |package: &Value| {
         let name = package["name"].as_str()?.to_owned();
@@ -120,7 +121,7 @@ mod tests {
     }
 
     #[test]
-    fn the_repository_has_its_members_and_rayon_core() {
+    fn the_packages_are_the_members_and_rayon_core() {
         let all = Packages::find(&Context::new(Effort::Quick)).unwrap();
         for name in ["filch-queue", "filch", "filch-lab", "xtask", "rayon-core"] {
             assert!(all.0.iter().any(|package| package.name == name), "{all:?}");
@@ -129,43 +130,43 @@ mod tests {
     }
 
     #[test]
-    fn a_wrong_name_is_answered_with_the_right_ones() {
+    fn the_error_for_an_unknown_name_lists_the_known_ones() {
         let error = packages(&["a", "b"]).select(&strings(&["b", "c"])).unwrap_err().to_string();
-        assert_eq!(error, "There is no package `c`. Give one of: a, b.");
+        assert_eq!(error, "unknown package `c`: give one of a, b");
     }
 
     #[test]
     fn cargo_gets_the_members_and_the_features_that_belong_to_them() {
         let features = ["filch/trace", "filch-graph/petgraph"];
         let all = Packages::default();
-        assert_eq!(all.in_workspace().unwrap(), "--workspace");
-        assert_eq!(all.features(&features), "--features filch/trace,filch-graph/petgraph");
-        assert!(all.include_rayon_core());
+        assert_eq!(all.workspace_options().unwrap(), "--workspace");
+        assert_eq!(all.feature_options(&features), "--features filch/trace,filch-graph/petgraph");
+        assert!(all.contains_rayon_core());
 
         let two = packages(&["filch-graph", "filch-queue"]);
-        assert_eq!(two.in_workspace().unwrap(), "-p filch-graph -p filch-queue");
-        assert_eq!(two.features(&features), "--features filch-graph/petgraph");
-        assert!(!two.include_rayon_core());
+        assert_eq!(two.workspace_options().unwrap(), "-p filch-graph -p filch-queue");
+        assert_eq!(two.feature_options(&features), "--features filch-graph/petgraph");
+        assert!(!two.contains_rayon_core());
 
         let core = packages(&["rayon-core"]);
-        assert_eq!(core.in_workspace(), None);
-        assert_eq!(core.features(&features), "");
-        assert!(core.include_rayon_core());
+        assert_eq!(core.workspace_options(), None);
+        assert_eq!(core.feature_options(&features), "");
+        assert!(core.contains_rayon_core());
     }
 
     #[test]
     fn a_program_has_no_documentation_tests() {
-        assert_eq!(packages(&["filch", "filch-lab"]).libraries().unwrap(), "-p filch");
-        assert_eq!(packages(&["filch-lab"]).libraries(), None);
-        assert_eq!(Packages::default().libraries().unwrap(), "--workspace");
+        assert_eq!(packages(&["filch", "filch-lab"]).library_options().unwrap(), "-p filch");
+        assert_eq!(packages(&["filch-lab"]).library_options(), None);
+        assert_eq!(Packages::default().library_options().unwrap(), "--workspace");
     }
 
     #[test]
-    fn libraries_are_told_from_programs() {
-        let said = br#"{"packages":[{"name":"filch","targets":[{"kind":["lib"]},{"kind":["test"]}]},
+    fn libraries_and_programs_are_distinguished() {
+        let json = br#"{"packages":[{"name":"filch","targets":[{"kind":["lib"]},{"kind":["test"]}]},
             {"name":"filch-lab","targets":[{"kind":["bin"]}]}]}"#;
-        assert_eq!(listed(said).map(Packages::new), Some(packages(&["filch", "filch-lab"])));
-        assert_eq!(listed(br#"{"packages":[{}]}"#), None);
-        assert_eq!(listed(b""), None);
+        assert_eq!(parse_metadata(json).map(Packages::new), Some(packages(&["filch", "filch-lab"])));
+        assert_eq!(parse_metadata(br#"{"packages":[{}]}"#), None);
+        assert_eq!(parse_metadata(b""), None);
     }
 }

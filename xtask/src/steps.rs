@@ -22,61 +22,61 @@ use anyhow::Result;
 use clap::Subcommand;
 
 pub(crate) use self::context::{Context, Effort, Outcome};
-use crate::board::Board;
-use crate::call::CallFailed;
-use crate::console::say;
-use crate::lanes;
+use crate::command_line::CommandFailed;
+use crate::output::print_line;
 use crate::packages::Packages;
-use crate::summary::{clock, closing_line, table, Report, Verdict};
+use crate::parallel;
+use crate::progress::Progress;
+use crate::summary::{format_duration, table, totals, Report, Verdict};
 
 /// One thing that continuous integration checks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Subcommand)]
 pub(crate) enum Step {
-    /// The sources are formatted
+    /// Check that the sources are formatted
     Fmt,
-    /// No warnings from the compiler or clippy in the ordinary build
+    /// Check the ordinary build for warnings of the compiler and clippy
     Clippy,
-    /// No warnings from the compiler or clippy in every other configuration that is built
+    /// Check every other configuration for warnings of the compiler and clippy
     ClippyCfgs,
-    /// The documentation builds without warnings
+    /// Check that the documentation builds without warnings
     Doc,
-    /// Unit, property and stress tests of all crates
+    /// Run the unit, property and stress tests of all crates
     Unit,
-    /// The examples in the documentation
+    /// Run the examples in the documentation
     Doctest,
-    /// The tests of our rayon-core
+    /// Run the tests of filch's rayon-core
     RayonCore,
-    /// The stress tests with their full number of tasks, of which `cargo xtask test` has a part
+    /// Run the stress tests with all tasks (`cargo xtask test` runs a part)
     Stress,
-    /// The tests with owners that pay for their fences, as on systems without membarrier
+    /// Run the tests with fenced owners, as on systems without membarrier
     Fallback,
-    /// The queues build, link and pass their tests without the standard library
+    /// Build, link and test the queues without the standard library
     #[command(alias = "no_std")]
     NoStd,
-    /// rayon's own tests on our rayon-core, and one source of tests on stock and ours
+    /// Run rayon's tests on filch's rayon-core, and common tests on both
     Rayon,
-    /// Every state of the models on the bounded-TSO machine, small ones only
+    /// Check every state of the small models on the bounded-TSO machine
     Models,
-    /// The tests across processes, with the MPI of this machine (installs it where that needs no questions)
+    /// Run the tests across MPI processes (installs MPI if that needs no interaction)
     Mpi,
-    /// Every interleaving of small runs of each queue, and of the runtime's protocols, by loom
+    /// Explore the interleavings of queues and runtime protocols with loom
     Loom,
-    /// Whole pools, in random orders of their threads' steps, by shuttle
+    /// Run whole pools in random orders of their threads' steps with shuttle
     Shuttle,
-    /// Weakens every memory ordering in turn and reports the share that the loom models catch
+    /// Weaken each memory ordering and print the share that the loom models catch
     Weaken,
-    /// The stress tests under ThreadSanitizer (needs the nightly toolchain)
+    /// Run the stress tests under ThreadSanitizer (needs the nightly toolchain)
     Tsan,
     /// Carries an option, so the command line spells it out.
     #[command(skip)]
     Asm,
-    /// The libraries with the lowest versions of dependencies (needs the nightly toolchain)
+    /// Build the libraries with the lowest dependency versions (needs nightly)
     MinimalVersions,
-    /// Packages the libraries for a registry, and builds the packages
+    /// Package the libraries for a registry, and build the packages
     Package,
-    /// The benchmarks run, and their JSON is complete
+    /// Check that the benchmarks run and write complete JSON
     BenchSmoke,
-    /// The report in a real browser (installs Chromium where that needs no questions)
+    /// Check the report in Chromium (installs it if that needs no interaction)
     Browser,
 }
 
@@ -88,8 +88,8 @@ impl Step {
 
     /// The steps of `cargo xtask ci`, in the order in which they begin.
     ///
-    /// Long steps and steps that others wait for come first. Short steps come last, so that no lane
-    /// runs alone for long.
+    /// Long steps and steps that others wait for come first. Short steps come last, so that no
+    /// step runs alone for long.
     pub(crate) const CI: &'static [Step] = &[
         Step::Rayon,
         Step::ClippyCfgs,
@@ -117,9 +117,9 @@ impl Step {
     /// Returns the steps of `cargo xtask test` that apply to `packages`.
     pub(crate) fn tests_of(packages: &Packages) -> Vec<Step> {
         let has_work = |step: &Step| match step {
-            Step::Unit => packages.in_workspace().is_some(),
-            Step::Doctest => packages.libraries().is_some(),
-            Step::RayonCore => packages.include_rayon_core(),
+            Step::Unit => packages.workspace_options().is_some(),
+            Step::Doctest => packages.library_options().is_some(),
+            Step::RayonCore => packages.contains_rayon_core(),
             _ => true,
         };
         Self::TEST.iter().copied().filter(has_work).collect()
@@ -149,14 +149,14 @@ impl Step {
     }
 
     /// Returns whether two steps cannot run at the same time.
-    fn shares(&self, other: &Step) -> bool {
+    fn conflicts_with(&self, other: &Step) -> bool {
         // Some steps run the lab's program with MPI. Its file has the same path as the program that
         // the unit tests build without MPI.
-        let run_the_program = [Step::Models, Step::Mpi, Step::BenchSmoke, Step::Browser];
-        let displaces = |one: &Step, other: &Step| *one == Step::Unit && run_the_program.contains(other);
+        let uses_lab = [Step::Models, Step::Mpi, Step::BenchSmoke, Step::Browser];
+        let replaces_lab = |one: &Step, other: &Step| *one == Step::Unit && uses_lab.contains(other);
         self.builds().iter().any(|build| other.builds().contains(build))
-            || displaces(self, other)
-            || displaces(other, self)
+            || replaces_lab(self, other)
+            || replaces_lab(other, self)
     }
 
     /// The name on the command line and in the summary.
@@ -233,49 +233,49 @@ enum Build {
 
 /// The default number of parallel steps. Two steps use two cores almost fully, and leave enough
 /// time for each test.
-pub(crate) const LANES: u8 = 2;
+pub(crate) const DEFAULT_LANES: u8 = 2;
 
-/// Runs `steps` in this many lanes up to the first failure, and prints their results.
+/// Runs `steps` up to the first failure, at most `max_parallel` at a time. Prints their results.
 ///
-/// In a single lane the output of the steps appears at once.
-pub(crate) fn run(steps: &[Step], lanes: u8, mut context: Context) -> ExitCode {
+/// If `max_parallel` is 1, the output of the steps appears immediately.
+pub(crate) fn run(steps: &[Step], max_parallel: u8, mut context: Context) -> ExitCode {
     let start = Instant::now();
-    context.installs_mpi = steps.contains(&Step::Mpi);
-    let reports = if lanes == 1 {
-        lanes::run(steps, 1, Step::shares, |step| flow(run_one(*step, &context)))
+    context.may_install_mpi = steps.contains(&Step::Mpi);
+    let reports = if max_parallel == 1 {
+        parallel::run(steps, 1, Step::conflicts_with, |step| stop_on_failure(run_step(*step, &context)))
     } else {
-        match Board::new(context.root.join(context.target("steps"))) {
-            Ok(board) => side_by_side(steps, lanes, &context, &board),
+        match Progress::new(context.root.join(context.target("steps"))) {
+            Ok(progress) => run_parallel(steps, max_parallel, &context, &progress),
             Err(error) => {
-                say!("{error:#}.");
+                print_line!("{error:#}.");
                 return ExitCode::FAILURE;
             }
         }
     };
     let not_reached = |step: &Step| Report { step: step.name(), verdict: Verdict::NotReached, took: Duration::ZERO };
     let reports = reports.into_iter().zip(steps).map(|(report, step)| report.unwrap_or_else(|| not_reached(step)));
-    close(&reports.collect::<Vec<_>>(), start.elapsed())
+    print_results(&reports.collect::<Vec<_>>(), start.elapsed())
 }
 
-fn side_by_side(steps: &[Step], lanes: u8, context: &Context, board: &Board) -> Vec<Option<Report>> {
+fn run_parallel(steps: &[Step], max_parallel: u8, context: &Context, progress: &Progress) -> Vec<Option<Report>> {
     let run = |step: &Step| {
-        let report = board.run(step.name(), || {
-            let report = run_one(*step, context);
+        let report = progress.run_step(step.name(), || {
+            let report = run_step(*step, context);
             if matches!(report.verdict, Verdict::Failed(_)) {
-                say!("Nothing begins any more, and what has begun goes on to its end.");
+                print_line!("No other step begins. Running steps continue to their end.");
             }
             report
         });
-        flow(report.unwrap_or_else(|error| {
-            let why = format!("The step `{}` could not be followed: {error:#}.", step.name());
-            Report { step: step.name(), verdict: Verdict::Failed(why), took: Duration::ZERO }
+        stop_on_failure(report.unwrap_or_else(|error| {
+            let reason = format!("The output of step `{}` is lost: {error:#}.", step.name());
+            Report { step: step.name(), verdict: Verdict::Failed(reason), took: Duration::ZERO }
         }))
     };
-    board.watch(|| lanes::run(steps, lanes.into(), Step::shares, run))
+    progress.refresh_while(|| parallel::run(steps, max_parallel.into(), Step::conflicts_with, run))
 }
 
 /// Stops after a failure: no other step begins.
-fn flow(report: Report) -> ControlFlow<Report, Report> {
+fn stop_on_failure(report: Report) -> ControlFlow<Report, Report> {
     match report.verdict {
         Verdict::Failed(_) => ControlFlow::Break(report),
         _ => ControlFlow::Continue(report),
@@ -284,39 +284,39 @@ fn flow(report: Report) -> ControlFlow<Report, Report> {
 
 /// Prints the reason of each failure and how to repeat it, then all results. This is at the end of
 /// the output, where it is easy to find.
-fn close(reports: &[Report], total: Duration) -> ExitCode {
+fn print_results(reports: &[Report], total: Duration) -> ExitCode {
     let mut code = ExitCode::SUCCESS;
     for report in reports {
-        if let Verdict::Failed(why) = &report.verdict {
-            say!("\n{why}");
+        if let Verdict::Failed(reason) = &report.verdict {
+            print_line!("\n{reason}");
             code = ExitCode::FAILURE;
         }
     }
-    say!("\n{}{}", table(reports, total), closing_line(reports));
+    print_line!("\n{}{}", table(reports, total), totals(reports));
     code
 }
 
-fn run_one(step: Step, context: &Context) -> Report {
+fn run_step(step: Step, context: &Context) -> Report {
     let name = step.name();
-    say!("\n== {name}");
+    print_line!("\n== {name}");
     let start = Instant::now();
     let outcome = step.run(context);
     let took = start.elapsed();
     let verdict = match outcome {
         Ok(Outcome::Passed) => {
-            say!("== {name} passed in {}", clock(took));
+            print_line!("== {name} passed in {}", format_duration(took));
             Verdict::Passed
         }
-        Ok(Outcome::Skipped(why)) => {
-            say!("== {name} skipped: {why}");
-            Verdict::Skipped(why)
+        Ok(Outcome::Skipped(reason)) => {
+            print_line!("== {name} skipped: {reason}");
+            Verdict::Skipped(reason)
         }
         Err(error) => {
-            let repeat = match error.downcast_ref::<CallFailed>() {
+            let repeat = match error.downcast_ref::<CommandFailed>() {
                 Some(failed) => failed.command.clone(),
                 None => format!("cargo xtask {name}"),
             };
-            say!("== {name} failed after {}: {error:#}", clock(took));
+            print_line!("== {name} failed after {}: {error:#}", format_duration(took));
             let root = context.root.display();
             Verdict::Failed(format!(
                 "The step `{name}` failed: {error:#}.\nTo repeat it, run in {root}:\n\n    {repeat}"
@@ -327,26 +327,26 @@ fn run_one(step: Step, context: &Context) -> Report {
 }
 
 #[cfg(test)]
-mod tests_of_the_list {
+mod step_list_tests {
     use super::*;
 
     #[test]
-    fn every_step_belongs_to_one_of_the_two_commands() {
+    fn every_step_belongs_to_either_test_or_ci() {
         let all: Vec<_> = Step::TEST.iter().chain(Step::CI).collect();
-        for (place, step) in all.iter().enumerate() {
-            assert!(!all[..place].contains(step), "{step:?} is listed twice");
+        for (index, step) in all.iter().enumerate() {
+            assert!(!all[..index].contains(step), "{step:?} is listed twice");
         }
         // The command line defines `Asm` itself.
         let commands = Step::augment_subcommands(clap::Command::new("xtask"));
         let names: Vec<_> = commands.get_subcommands().map(|command| command.get_name()).chain(["asm"]).collect();
         for name in &names {
-            assert!(all.iter().any(|step| step.name() == *name), "`{name}` belongs to neither");
+            assert!(all.iter().any(|step| step.name() == *name), "`{name}` is a step of neither `test` nor `ci`");
         }
         assert_eq!(names.len(), all.len());
     }
 
     #[test]
-    fn only_steps_with_work_are_run_for_some_packages() {
+    fn a_selection_of_packages_runs_only_steps_with_work() {
         let all = Packages::find(&Context::new(Effort::Quick)).unwrap();
         let steps = |names: &[&str]| {
             let names: Vec<_> = names.iter().map(|name| (*name).to_owned()).collect();
@@ -359,15 +359,15 @@ mod tests_of_the_list {
     }
 
     #[test]
-    fn steps_share_what_they_build_with_themselves_and_with_nobody_else() {
-        assert!(!Step::Unit.shares(&Step::Clippy));
-        assert!(Step::Stress.shares(&Step::ClippyCfgs));
-        assert!(Step::ClippyCfgs.shares(&Step::Weaken));
-        assert!(!Step::Clippy.shares(&Step::Weaken));
-        assert!(Step::Loom.shares(&Step::Weaken));
-        assert!(!Step::Models.shares(&Step::BenchSmoke));
-        assert!(Step::Models.shares(&Step::Unit) && Step::Unit.shares(&Step::Models));
-        assert!(!Step::Unit.shares(&Step::Loom));
-        assert!(!Step::Fmt.shares(&Step::Fmt));
+    fn steps_conflict_if_they_use_the_same_build() {
+        assert!(!Step::Unit.conflicts_with(&Step::Clippy));
+        assert!(Step::Stress.conflicts_with(&Step::ClippyCfgs));
+        assert!(Step::ClippyCfgs.conflicts_with(&Step::Weaken));
+        assert!(!Step::Clippy.conflicts_with(&Step::Weaken));
+        assert!(Step::Loom.conflicts_with(&Step::Weaken));
+        assert!(!Step::Models.conflicts_with(&Step::BenchSmoke));
+        assert!(Step::Models.conflicts_with(&Step::Unit) && Step::Unit.conflicts_with(&Step::Models));
+        assert!(!Step::Unit.conflicts_with(&Step::Loom));
+        assert!(!Step::Fmt.conflicts_with(&Step::Fmt));
     }
 }

@@ -30,22 +30,22 @@ pub(crate) fn table(reports: &[Report], total: Duration) -> String {
     let width = reports.iter().map(|r| r.step.len()).max().unwrap_or(0).max("total".len());
     let mut table = String::new();
     for report in reports {
-        let time = if report.verdict == Verdict::NotReached { String::new() } else { clock(report.took) };
+        let time = if report.verdict == Verdict::NotReached { String::new() } else { format_duration(report.took) };
         let verdict = match &report.verdict {
             Verdict::Passed => "passed".to_owned(),
             Verdict::Failed(_) => "FAILED".to_owned(),
-            Verdict::Skipped(why) => format!("skipped: {why}"),
-            Verdict::NotReached => "skipped: a step before it failed".to_owned(),
+            Verdict::Skipped(reason) => format!("skipped: {reason}"),
+            Verdict::NotReached => "skipped: an earlier step failed".to_owned(),
         };
-        writeln!(table, "{:width$}  {time:>12}  {verdict}", report.step).expect("a string grows as needed");
+        writeln!(table, "{:width$}  {time:>12}  {verdict}", report.step).expect("writing to a string cannot fail");
     }
-    writeln!(table, "{:width$}  {:>12}", "total", clock(total)).expect("a string grows as needed");
+    writeln!(table, "{:width$}  {:>12}", "total", format_duration(total)).expect("writing to a string cannot fail");
     table
 }
 
 /// Returns `N passed, M failed, K skipped`, counting steps.
-pub(crate) fn closing_line(reports: &[Report]) -> String {
-    let count = |wanted: fn(&Verdict) -> bool| reports.iter().filter(|r| wanted(&r.verdict)).count();
+pub(crate) fn totals(reports: &[Report]) -> String {
+    let count = |select: fn(&Verdict) -> bool| reports.iter().filter(|r| select(&r.verdict)).count();
     format!(
         "{} passed, {} failed, {} skipped",
         count(|v| *v == Verdict::Passed),
@@ -55,7 +55,7 @@ pub(crate) fn closing_line(reports: &[Report]) -> String {
 }
 
 /// Formats a duration for readers.
-pub(crate) fn clock(took: Duration) -> String {
+pub(crate) fn format_duration(took: Duration) -> String {
     let tenths = (took.as_millis() + 50) / 100;
     match tenths / 600 {
         0 => format!("{}.{} s", tenths / 10, tenths % 10),
@@ -72,20 +72,20 @@ mod tests {
     }
 
     #[test]
-    fn the_closing_line_counts_every_step_once() {
+    fn the_totals_count_every_step_once() {
         let reports = [
             report("fmt", Verdict::Passed, 1),
             report("unit", Verdict::Passed, 1),
             report("tsan", Verdict::Skipped("no nightly".into()), 0),
-            report("asm", Verdict::Failed("a sentence".into()), 1),
+            report("asm", Verdict::Failed("a reason".into()), 1),
             report("bench-smoke", Verdict::NotReached, 0),
         ];
-        assert_eq!(closing_line(&reports), "2 passed, 1 failed, 2 skipped");
-        assert_eq!(closing_line(&[]), "0 passed, 0 failed, 0 skipped");
+        assert_eq!(totals(&reports), "2 passed, 1 failed, 2 skipped");
+        assert_eq!(totals(&[]), "0 passed, 0 failed, 0 skipped");
     }
 
     #[test]
-    fn the_table_gives_each_step_its_time_and_says_why_one_was_left_out() {
+    fn the_table_has_the_time_of_each_step_and_why_one_was_skipped() {
         let reports = [
             report("fmt", Verdict::Passed, 1_240),
             report("tsan", Verdict::Skipped("no nightly".into()), 0),
@@ -94,17 +94,17 @@ mod tests {
         let expected = "\
 fmt                 1.2 s  passed
 tsan                0.0 s  skipped: no nightly
-bench-smoke                skipped: a step before it failed
+bench-smoke                skipped: an earlier step failed
 total               1.3 s
 ";
         assert_eq!(table(&reports, Duration::from_millis(1_310)), expected);
     }
 
     #[test]
-    fn times_read_as_people_say_them() {
-        assert_eq!(clock(Duration::from_millis(0)), "0.0 s");
-        assert_eq!(clock(Duration::from_millis(59_940)), "59.9 s");
-        assert_eq!(clock(Duration::from_millis(59_960)), "1 min 00 s");
-        assert_eq!(clock(Duration::from_secs(125)), "2 min 05 s");
+    fn durations_are_in_seconds_or_minutes() {
+        assert_eq!(format_duration(Duration::from_millis(0)), "0.0 s");
+        assert_eq!(format_duration(Duration::from_millis(59_940)), "59.9 s");
+        assert_eq!(format_duration(Duration::from_millis(59_960)), "1 min 00 s");
+        assert_eq!(format_duration(Duration::from_secs(125)), "2 min 05 s");
     }
 }

@@ -99,7 +99,7 @@ impl<N, E, Ty: EdgeType, Ix: IndexType> TryFrom<&Csr<N, E, Ty, Ix>> for Graph {
 
 /// Checks the number of vertices before indices are cut to 32 bits.
 fn check(vertices: usize) -> Result<(), BuildError> {
-    match vertices > Graph::MOST_VERTICES {
+    match vertices > Graph::MAX_VERTICES {
         true => Err(BuildError::TooManyVertices { vertices }),
         false => Ok(()),
     }

@@ -86,9 +86,9 @@ pub(crate) fn seconds(text: &str) -> Result<Duration, String> {
 /// Parses the number of threads of a pool.
 pub(crate) fn pool_threads(text: &str) -> Result<usize, String> {
     match text.parse() {
-        Ok(threads @ 1..=bench::fork_join::MOST_THREADS) => Ok(threads),
+        Ok(threads @ 1..=bench::fork_join::MAX_THREADS) => Ok(threads),
         Ok(0) => Err("a pool needs a thread; give 1 or more".to_owned()),
-        Ok(_) => Err(format!("a pool may have at most {} threads here", bench::fork_join::MOST_THREADS)),
+        Ok(_) => Err(format!("a pool may have at most {} threads here", bench::fork_join::MAX_THREADS)),
         Err(_) => Err("this is not a number of threads; an example is 2".to_owned()),
     }
 }

@@ -56,9 +56,9 @@ pub(crate) enum Loaded {
 /// Sets of vertices of small graphs, and of large ones.
 type Small = Words<4>;
 type Large = Words<16>;
-const SMALL: usize = Small::MOST;
+const SMALL: usize = Small::CAPACITY;
 const MEDIUM: usize = SMALL + 1;
-const LARGE: usize = Large::MOST;
+const LARGE: usize = Large::CAPACITY;
 
 /// An operation on a problem of any kind.
 pub(crate) trait Visit {

@@ -12,9 +12,9 @@
 //! same time. At least once is enough, and one `fetch_or` is all the synchronisation.
 //!
 //! ```text
-//! cargo run --release -p filch --example data_flow               a small program, which it prints with what it found
-//! cargo run --release -p filch --example data_flow -- FILE       a program of yours, in the language of `parse`
-//! cargo run --release -p filch --example data_flow -- 300000     a generated program of so many instructions; checked against a plain loop
+//! cargo run --release -p filch --example data_flow               a small program, printed with the results
+//! cargo run --release -p filch --example data_flow -- FILE       a program in the language of `parse`
+//! cargo run --release -p filch --example data_flow -- 300000     a generated program with this many instructions; checked against a plain loop
 //! ```
 
 use std::collections::HashMap;
@@ -98,14 +98,14 @@ fn parse(text: &str) -> Result<Program, String> {
                 instruction.reads = reads(&[a, b]);
                 instruction.writes = Some(variable(x));
             }
-            _ => return Err(format!("line {line}: `{}` is no instruction", text.trim())),
+            _ => return Err(format!("line {line}: unknown instruction `{}`", text.trim())),
         }
         instructions.push(instruction);
     }
     for (from, label) in jumps {
         let to = labels.get(label).copied();
         let line = instructions[from].line;
-        instructions[from].next.push(to.ok_or_else(|| format!("line {line}: there is no label `{label}`"))?);
+        instructions[from].next.push(to.ok_or_else(|| format!("line {line}: unknown label `{label}`"))?);
     }
     let end = instructions.len();
     instructions.iter_mut().for_each(|instruction| instruction.next.retain(|next| *next < end));
@@ -115,7 +115,7 @@ fn parse(text: &str) -> Result<Program, String> {
 /// Generates a program of straight runs, loops and branches over a hundred variables, as text.
 fn generate(instructions: usize) -> String {
     let mut seed = 0x2545_F491_4F6C_DD1D_u64;
-    let mut draw = |limit: usize| {
+    let mut random = |limit: usize| {
         seed ^= seed << 13;
         seed ^= seed >> 7;
         seed ^= seed << 17;
@@ -124,13 +124,13 @@ fn generate(instructions: usize) -> String {
     let mut text = String::new();
     for line in 0..instructions {
         text += &format!("l{line}:\n");
-        text += &match draw(8) {
+        text += &match random(8) {
             0 => {
-                let near = (line + draw(200)).saturating_sub(100).min(instructions - 1);
-                format!("if v{} goto l{near}\n", draw(100))
+                let near = (line + random(200)).saturating_sub(100).min(instructions - 1);
+                format!("if v{} goto l{near}\n", random(100))
             }
-            1 if draw(4) == 0 => format!("print v{}\n", draw(100)),
-            _ => format!("v{} = v{} + v{}\n", draw(100), draw(100), draw(100)),
+            1 if random(4) == 0 => format!("print v{}\n", random(100)),
+            _ => format!("v{} = v{} + v{}\n", random(100), random(100), random(100)),
         };
     }
     text
@@ -144,7 +144,7 @@ struct Live {
 }
 
 impl Live {
-    fn nowhere(program: &Program) -> Live {
+    fn empty(program: &Program) -> Live {
         let width = program.variables.len().div_ceil(64).max(1);
         Live { width, words: (0..width * program.instructions.len()).map(|_| AtomicU64::new(0)).collect() }
     }
@@ -163,7 +163,7 @@ impl Live {
         let instruction = &program.instructions[at];
         let bit = |variable: usize, word: usize| if variable / 64 == word { 1 << (variable % 64) } else { 0_u64 };
         let mut grown = false;
-        for (word, mine) in self.set(at).iter().enumerate() {
+        for (word, own) in self.set(at).iter().enumerate() {
             // Relaxed: what a predecessor must see was there before it was pushed, and the queue
             // passes that on.
             let after = |next: &usize| self.set(*next)[word].load(Ordering::Relaxed);
@@ -172,7 +172,7 @@ impl Live {
             let read = instruction.reads.iter().fold(0, |all, variable| all | bit(*variable, word));
             let live = read | after & !written;
             // At most one worker sees a bit appear, and that worker pushes the predecessors.
-            grown |= live & !mine.load(Ordering::Relaxed) != 0 && live & !mine.fetch_or(live, Ordering::Relaxed) != 0;
+            grown |= live & !own.load(Ordering::Relaxed) != 0 && live & !own.fetch_or(live, Ordering::Relaxed) != 0;
         }
         grown
     }
@@ -187,9 +187,9 @@ fn predecessors(program: &Program) -> Vec<Vec<u32>> {
     all
 }
 
-/// Computes the least solution, by all workers. Also returns how many instructions were looked at.
+/// Computes the least solution, by all workers. Also returns the number of updates.
 fn solve(program: &Program) -> (Live, u64) {
-    let (live, before) = (Live::nowhere(program), predecessors(program));
+    let (live, before) = (Live::empty(program), predecessors(program));
     let explored = Explore::at_least_once().run(0..program.instructions.len() as u32, |at, worker| {
         if live.update(program, at as usize) {
             worker.push_all(before[at as usize].iter().copied());
@@ -202,7 +202,7 @@ fn solve(program: &Program) -> (Live, u64) {
 
 /// Computes the same by sweeps over the whole program until nothing changes.
 fn solve_by_sweeps(program: &Program) -> Live {
-    let live = Live::nowhere(program);
+    let live = Live::empty(program);
     while (0..program.instructions.len()).rev().fold(false, |grown, at| live.update(program, at) | grown) {}
     live
 }
@@ -226,18 +226,18 @@ fn run() -> Result<(), String> {
     let size = word.as_ref().and_then(|word| word.parse::<usize>().ok());
     let text = match (&word, size) {
         (_, Some(size)) => generate(size),
-        (Some(file), None) => fs::read_to_string(file).map_err(|error| format!("{file} could not be read: {error}"))?,
+        (Some(file), None) => fs::read_to_string(file).map_err(|error| format!("cannot read {file}: {error}"))?,
         (None, None) => SMALL.to_owned(),
     };
     let program = parse(&text)?;
     let start = Instant::now();
-    let (live, looks) = solve(&program);
+    let (live, updates) = solve(&program);
     let took = start.elapsed();
     let dead = dead_writes(&program, &live);
     if size.is_some() {
         let start = Instant::now();
-        assert!(are_equal(&live, &solve_by_sweeps(&program)), "the worklist and the sweeps came to different sets");
-        println!("The same by sweeps, on one thread: {:.1?}.", start.elapsed());
+        assert!(are_equal(&live, &solve_by_sweeps(&program)), "the worklist and the sweeps have different results");
+        println!("sweeps on one thread: {:.1?}", start.elapsed());
     } else {
         for at in 0..program.instructions.len() {
             let Instruction { line, writes, .. } = program.instructions[at];
@@ -245,12 +245,12 @@ fn run() -> Result<(), String> {
             let names: Vec<&str> = names.map(|(_, name)| name.as_str()).collect();
             let code = text.lines().nth(line - 1).unwrap_or_default();
             let name = writes.filter(|_| dead.contains(&at)).map(|variable| &program.variables[variable]);
-            let note = name.map(|name| format!("  <- nobody reads this `{name}`")).unwrap_or_default();
+            let note = name.map(|name| format!("  <- this `{name}` is never read")).unwrap_or_default();
             println!("{line:>4}  {code:<24} live before: {}{note}", names.join(" "));
         }
     }
     println!(
-        "{} instructions, {} variables: {} assignments are for nothing; {looks} looks in {took:.1?}.",
+        "{} instructions, {} variables, {} assignments without effect; {updates} updates in {took:.1?}",
         program.instructions.len(),
         program.variables.len(),
         dead.len()
@@ -261,8 +261,8 @@ fn run() -> Result<(), String> {
 fn main() -> ExitCode {
     match run() {
         Ok(()) => ExitCode::SUCCESS,
-        Err(sentence) => {
-            eprintln!("{sentence}.");
+        Err(error) => {
+            eprintln!("error: {error}");
             ExitCode::FAILURE
         }
     }
@@ -273,7 +273,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_read_after_a_loop_is_live_around_it() {
+    fn a_variable_that_is_read_after_a_loop_is_live_in_it() {
         let program = parse(SMALL).unwrap();
         let (live, _) = solve(&program);
         let at = |line: usize| program.instructions.iter().position(|i| i.line == line).unwrap();
@@ -289,7 +289,7 @@ mod tests {
     }
 
     #[test]
-    fn the_worklist_comes_to_what_sweeps_come_to() {
+    fn the_worklist_and_the_sweeps_have_the_same_result() {
         for size in [1, 2, 10, 300, 3000] {
             let program = parse(&generate(size)).unwrap();
             let swept = solve_by_sweeps(&program);
@@ -300,9 +300,9 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_program_is_reported_with_its_line() {
-        assert_eq!(parse("x = 1\nx + 1\n").unwrap_err(), "line 2: `x + 1` is no instruction");
-        assert_eq!(parse("\ngoto nowhere").unwrap_err(), "line 2: there is no label `nowhere`");
+    fn an_invalid_instruction_is_reported_with_its_line() {
+        assert_eq!(parse("x = 1\nx + 1\n").unwrap_err(), "line 2: unknown instruction `x + 1`");
+        assert_eq!(parse("\ngoto nowhere").unwrap_err(), "line 2: unknown label `nowhere`");
         assert!(parse("").unwrap().instructions.is_empty());
     }
 }

@@ -54,8 +54,8 @@ impl Walk {
     /// Adds up one directory, and spawns a task for each directory in it.
     fn visit<'scope>(&'scope self, scope: &Scope<'scope>, directory: PathBuf) {
         if let Err(error) = self.try_visit(scope, &directory) {
-            let sentence = format!("cannot read the directory {}: {error}", directory.display());
-            self.errors.lock().unwrap_or_else(PoisonError::into_inner).push(sentence);
+            let message = format!("cannot read the directory {}: {error}", directory.display());
+            self.errors.lock().unwrap_or_else(PoisonError::into_inner).push(message);
         }
     }
 
@@ -77,9 +77,9 @@ impl Walk {
 }
 
 fn main() -> ExitCode {
-    let mut words = env::args_os().skip(1);
-    let root = words.next().map_or_else(|| PathBuf::from("."), PathBuf::from);
-    if words.next().is_some() {
+    let mut args = env::args_os().skip(1);
+    let root = args.next().map_or_else(|| PathBuf::from("."), PathBuf::from);
+    if args.next().is_some() {
         eprintln!("error: give one path, or none for the current directory");
         return ExitCode::FAILURE;
     }
@@ -118,14 +118,14 @@ mod tests {
     }
 
     #[test]
-    fn an_empty_directory_has_nothing_but_itself() {
+    fn an_empty_directory_counts_only_itself() {
         let root = tempfile::tempdir().unwrap();
         assert_eq!(walk(root.path()), Totals { files: 0, directories: 1, bytes: 0, errors: vec![] });
     }
 
     #[cfg(unix)]
     #[test]
-    fn a_link_to_a_directory_above_is_not_followed() {
+    fn a_link_to_a_parent_directory_is_not_followed() {
         let root = tempfile::tempdir().unwrap();
         std::os::unix::fs::symlink(root.path(), root.path().join("link")).unwrap();
         let found = walk(root.path());
@@ -133,7 +133,7 @@ mod tests {
     }
 
     #[test]
-    fn a_path_that_is_no_directory_is_named() {
+    fn a_path_that_is_not_a_directory_is_reported() {
         let root = tempfile::tempdir().unwrap();
         fs::write(root.path().join("file"), "x").unwrap();
         for name in ["file", "nowhere"] {

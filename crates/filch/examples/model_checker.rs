@@ -1,13 +1,13 @@
 //! A small model checker. Visits every state of a system, and shows the path to a bad one.
 //!
 //! A state is a number. The states that were seen are in a table without locks. The worker that
-//! enters a state pushes it. If the queue gives a state twice, all its successors are in the table
+//! inserts a state pushes it. If the queue gives a state twice, all its successors are in the table
 //! already, so at least once is enough. The queue is first in, first out: so the path to a
 //! violation is short, if not the shortest.
 //!
 //! ```text
-//! cargo run --release -p filch --example model_checker              all of them
-//! cargo run --release -p filch --example model_checker -- puzzle    one of naive, peterson, puzzle, impossible
+//! cargo run --release -p filch --example model_checker              all models
+//! cargo run --release -p filch --example model_checker -- puzzle    only this model: naive, peterson, puzzle or impossible
 //! ```
 //!
 //! - `naive`: two processes look at each other's flag and then set their own. Both get in.
@@ -27,15 +27,15 @@ use filch::explore::{Counts, Explore};
 /// A system, its transitions, and its invariant.
 trait Model: Sync {
     fn start(&self) -> u64;
-    fn next(&self, state: u64, found: impl FnMut(u64));
+    fn next(&self, state: u64, visit: impl FnMut(u64));
     fn holds(&self, state: u64) -> bool;
     fn show(&self, state: u64) -> String;
 }
 
 /// The states that were seen, each with the state that it was reached from. The table does not
 /// grow.
-struct Seen {
-    /// A state plus one; 0 is a free place. Once taken, a place stays as it is.
+struct StateTable {
+    /// A state plus one; 0 is a free slot. A used slot never changes.
     states: Vec<AtomicU64>,
     from: Vec<AtomicU64>,
     count: AtomicUsize,
@@ -43,43 +43,43 @@ struct Seen {
 
 /// Error: the table is nearly full.
 #[derive(Debug)]
-struct Full;
+struct TableFull;
 
-impl Seen {
-    fn for_states(most: usize) -> Seen {
-        let places = (most * 2).next_power_of_two();
-        let places = || (0..places).map(|_| AtomicU64::new(0)).collect();
-        Seen { states: places(), from: places(), count: AtomicUsize::new(0) }
+impl StateTable {
+    fn with_capacity(capacity: usize) -> StateTable {
+        let slots = (capacity * 2).next_power_of_two();
+        let slots = || (0..slots).map(|_| AtomicU64::new(0)).collect();
+        StateTable { states: slots(), from: slots(), count: AtomicUsize::new(0) }
     }
 
-    /// Returns the place of a state, or the free place for it.
-    fn place(&self, state: u64) -> usize {
-        let (mask, mut place) = (self.states.len() - 1, (state.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 32) as usize);
+    /// Returns the slot of a state, or the free slot for it.
+    fn slot(&self, state: u64) -> usize {
+        let (mask, mut slot) = (self.states.len() - 1, (state.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 32) as usize);
         loop {
-            place &= mask;
-            // Relaxed: only the state in this place is needed.
-            match self.states[place].load(Ordering::Relaxed) {
-                0 => return place,
-                here if here == state + 1 => return place,
-                _ => place += 1,
+            slot &= mask;
+            // Relaxed: only the state in this slot is needed.
+            match self.states[slot].load(Ordering::Relaxed) {
+                0 => return slot,
+                entry if entry == state + 1 => return slot,
+                _ => slot += 1,
             }
         }
     }
 
-    /// Enters a state. For only one of all callers it is new, and this returns true.
-    fn enter(&self, state: u64, from: u64) -> Result<bool, Full> {
+    /// Inserts a state. Returns true for the first caller that inserts it.
+    fn insert(&self, state: u64, from: u64) -> Result<bool, TableFull> {
         loop {
-            let place = self.place(state);
+            let slot = self.slot(state);
             // Relaxed: the worker for which the state is new writes `from` and then pushes the
             // state. The queue shows both to the worker that gets it.
-            match self.states[place].compare_exchange(0, state + 1, Ordering::Relaxed, Ordering::Relaxed) {
+            match self.states[slot].compare_exchange(0, state + 1, Ordering::Relaxed, Ordering::Relaxed) {
                 Ok(_) => {
-                    self.from[place].store(from, Ordering::Relaxed);
+                    self.from[slot].store(from, Ordering::Relaxed);
                     let count = self.count.fetch_add(1, Ordering::Relaxed);
-                    return if count < self.states.len() / 2 { Ok(true) } else { Err(Full) };
+                    return if count < self.states.len() / 2 { Ok(true) } else { Err(TableFull) };
                 }
-                Err(here) if here == state + 1 => return Ok(false),
-                // Another worker has taken that place for another state meanwhile.
+                Err(entry) if entry == state + 1 => return Ok(false),
+                // Another worker has used the slot for another state meanwhile.
                 Err(_) => {}
             }
         }
@@ -89,7 +89,7 @@ impl Seen {
     fn path_to(&self, mut state: u64) -> Vec<u64> {
         let mut path = vec![state];
         loop {
-            let from = self.from[self.place(state)].load(Ordering::Relaxed);
+            let from = self.from[self.slot(state)].load(Ordering::Relaxed);
             if from == state {
                 path.reverse();
                 return path;
@@ -107,38 +107,38 @@ enum Verdict {
     /// The path from the start to a state that violates the invariant.
     Violated(Vec<u64>),
     /// There are more states than the table holds.
-    TooMany,
+    TooManyStates,
 }
 
 struct Report {
     verdict: Verdict,
     states: usize,
-    work: Counts,
+    counts: Counts,
     took: Duration,
 }
 
-fn check(model: &impl Model, most: usize) -> Report {
-    let (seen, begin) = (Seen::for_states(most), Instant::now());
+fn check(model: &impl Model, capacity: usize) -> Report {
+    let (seen, begin) = (StateTable::with_capacity(capacity), Instant::now());
     let start = model.start();
-    let is_full = seen.enter(start, start).is_err();
+    let is_full = seen.insert(start, start).is_err();
     let (found, explored) = Explore::at_least_once().queue(Fifo).find([start], |state, worker| {
         if !model.holds(state) {
             return Some(Ok(state));
         }
         let mut full = is_full;
-        model.next(state, |next| match seen.enter(next, state) {
+        model.next(state, |next| match seen.insert(next, state) {
             Ok(true) => worker.push(next),
             Ok(false) => {}
-            Err(Full) => full = true,
+            Err(TableFull) => full = true,
         });
-        full.then_some(Err(Full))
+        full.then_some(Err(TableFull))
     });
     let verdict = match found {
         None => Verdict::Holds,
         Some(Ok(state)) => Verdict::Violated(seen.path_to(state)),
-        Some(Err(Full)) => Verdict::TooMany,
+        Some(Err(TableFull)) => Verdict::TooManyStates,
     };
-    Report { verdict, states: seen.count.into_inner(), work: explored.total(), took: begin.elapsed() }
+    Report { verdict, states: seen.count.into_inner(), counts: explored.total(), took: begin.elapsed() }
 }
 
 /// Two processes that want to be alone in a critical section. Each of their steps is one load or
@@ -149,7 +149,7 @@ struct Lock {
 
 /// The positions of a process.
 const IDLE: u64 = 0;
-const ASKED: u64 = 1;
+const REQUESTED: u64 = 1;
 const WAITING: u64 = 2;
 const INSIDE: u64 = 3;
 
@@ -158,11 +158,11 @@ impl Lock {
     ///
     /// Bits 0 and 1, 2 and 3: the positions of the processes. Bits 4 and 5: their flags. Bit 6:
     /// which process has the turn.
-    fn at(state: u64, process: u64) -> u64 {
+    fn position(state: u64, process: u64) -> u64 {
         state >> (2 * process) & 3
     }
 
-    fn moved(state: u64, process: u64, to: u64) -> u64 {
+    fn move_to(state: u64, process: u64, to: u64) -> u64 {
         state & !(3 << (2 * process)) | to << (2 * process)
     }
 }
@@ -172,32 +172,34 @@ impl Model for Lock {
         0
     }
 
-    fn next(&self, state: u64, mut found: impl FnMut(u64)) {
-        for me in [0, 1] {
-            let (my_flag, their_flag, turn) = (1 << (4 + me), 1 << (5 - me), 1 << 6);
-            let my_turn = (state & turn != 0) == (me == 1);
-            let free = state & their_flag == 0;
-            match (Lock::at(state, me), self.peterson) {
-                (IDLE, true) => found(Lock::moved(state | my_flag, me, ASKED)),
+    fn next(&self, state: u64, mut visit: impl FnMut(u64)) {
+        for process in [0, 1] {
+            let (own_flag, other_flag, turn) = (1 << (4 + process), 1 << (5 - process), 1 << 6);
+            let own_turn = (state & turn != 0) == (process == 1);
+            let free = state & other_flag == 0;
+            match (Lock::position(state, process), self.peterson) {
+                (IDLE, true) => visit(Lock::move_to(state | own_flag, process, REQUESTED)),
                 // The other process has the turn now.
-                (ASKED, true) => found(Lock::moved(state & !turn | if me == 0 { turn } else { 0 }, me, WAITING)),
-                (WAITING, true) if free || my_turn => found(Lock::moved(state, me, INSIDE)),
-                (IDLE, false) if free => found(Lock::moved(state, me, ASKED)),
-                (ASKED, false) => found(Lock::moved(state | my_flag, me, INSIDE)),
-                (INSIDE, _) => found(Lock::moved(state & !my_flag, me, IDLE)),
+                (REQUESTED, true) => {
+                    visit(Lock::move_to(state & !turn | if process == 0 { turn } else { 0 }, process, WAITING))
+                }
+                (WAITING, true) if free || own_turn => visit(Lock::move_to(state, process, INSIDE)),
+                (IDLE, false) if free => visit(Lock::move_to(state, process, REQUESTED)),
+                (REQUESTED, false) => visit(Lock::move_to(state | own_flag, process, INSIDE)),
+                (INSIDE, _) => visit(Lock::move_to(state & !own_flag, process, IDLE)),
                 _ => {}
             }
         }
     }
 
     fn holds(&self, state: u64) -> bool {
-        !(Lock::at(state, 0) == INSIDE && Lock::at(state, 1) == INSIDE)
+        !(Lock::position(state, 0) == INSIDE && Lock::position(state, 1) == INSIDE)
     }
 
     fn show(&self, state: u64) -> String {
-        let place = |process| ["idle", "asked", "waiting", "inside"][Lock::at(state, process) as usize];
+        let name = |process| ["idle", "requested", "waiting", "inside"][Lock::position(state, process) as usize];
         let flag = |process: u64| state >> (4 + process) & 1;
-        format!("{:<8} {:<8} flags {} {}, turn {}", place(0), place(1), flag(0), flag(1), state >> 6)
+        format!("{:<9} {:<9} flags {} {}, turn {}", name(0), name(1), flag(0), flag(1), state >> 6)
     }
 }
 
@@ -214,12 +216,12 @@ impl Model for Puzzle {
         self.start
     }
 
-    fn next(&self, state: u64, mut found: impl FnMut(u64)) {
+    fn next(&self, state: u64, mut visit: impl FnMut(u64)) {
         let tile = |cell: u64| state >> (4 * cell) & 15;
         let Some(hole) = (0..9).find(|cell| tile(*cell) == 0) else { return };
         let beside = |cell: u64| hole.abs_diff(cell) == 3 || (hole.abs_diff(cell) == 1 && hole / 3 == cell / 3);
         for cell in (0..9).filter(|cell| beside(*cell)) {
-            found(state & !(15 << (4 * cell)) | tile(cell) << (4 * hole));
+            visit(state & !(15 << (4 * cell)) | tile(cell) << (4 * hole));
         }
     }
 
@@ -238,16 +240,16 @@ impl Model for Puzzle {
 }
 
 fn report(name: &str, model: &impl Model) {
-    let Report { verdict, states, work, took } = check(model, 1_000_000);
+    let Report { verdict, states, counts, took } = check(model, 1_000_000);
     match verdict {
         Verdict::Holds => println!("{name}: holds in all of {states} states"),
-        Verdict::TooMany => println!("{name}: there are more than {states} states, which is all the table takes"),
+        Verdict::TooManyStates => println!("{name}: too many states: the table is full after {states}"),
         Verdict::Violated(path) => {
             println!("{name}: violated after {} steps", path.len() - 1);
             path.iter().enumerate().for_each(|(step, state)| println!("  {step:>3}  {}", model.show(*state)));
         }
     }
-    println!("  {states} states seen, {} tasks, {} stolen, {took:.1?}", work.tasks, work.steals);
+    println!("  {states} states seen, {} tasks, {} stolen, {took:.1?}", counts.tasks, counts.steals);
 }
 
 const NAMES: [&str; 4] = ["naive", "peterson", "puzzle", "impossible"];
@@ -264,7 +266,7 @@ fn main() -> ExitCode {
             "puzzle" => report(name, &Puzzle { start: 0x1_2345_6780 }),
             "impossible" => report(name, &Puzzle { start: 0x0_7865_4321 }),
             _ => {
-                eprintln!("There is no model `{name}`; there are {}.", NAMES.join(", "));
+                eprintln!("error: unknown model `{name}`: give one of {}", NAMES.join(", "));
                 return ExitCode::FAILURE;
             }
         }
@@ -278,7 +280,7 @@ mod tests {
 
     use super::*;
 
-    fn states_by_a_plain_loop(model: &impl Model) -> usize {
+    fn count_states_with_plain_loop(model: &impl Model) -> usize {
         let (mut seen, mut open) = (HashSet::from([model.start()]), vec![model.start()]);
         while let Some(state) = open.pop() {
             model.next(state, |next| open.extend(seen.insert(next).then_some(next)));
@@ -286,14 +288,16 @@ mod tests {
         seen.len()
     }
 
-    fn holds_everywhere(model: &impl Model) -> usize {
-        let Report { verdict: Verdict::Holds, states, .. } = check(model, 200_000) else { panic!("it should hold") };
+    fn count_states_that_hold(model: &impl Model) -> usize {
+        let Report { verdict: Verdict::Holds, states, .. } = check(model, 200_000) else {
+            panic!("the invariant must hold")
+        };
         states
     }
 
-    fn path_to_a_violation(model: &impl Model) -> Vec<u64> {
+    fn violating_path(model: &impl Model) -> Vec<u64> {
         let Report { verdict: Verdict::Violated(path), .. } = check(model, 200_000) else {
-            panic!("it should not hold")
+            panic!("the invariant must be violated")
         };
         assert_eq!(path[0], model.start());
         for step in path.windows(2) {
@@ -310,26 +314,26 @@ mod tests {
     fn petersons_lock_holds_in_every_state() {
         let model = Lock { peterson: true };
         for _ in 0..50 {
-            assert_eq!(holds_everywhere(&model), states_by_a_plain_loop(&model));
+            assert_eq!(count_states_that_hold(&model), count_states_with_plain_loop(&model));
         }
     }
 
     #[test]
-    fn looking_before_setting_lets_both_in_after_four_steps() {
+    fn the_naive_lock_is_violated_after_at_least_four_steps() {
         for _ in 0..50 {
-            assert!(path_to_a_violation(&Lock { peterson: false }).len() > 4);
+            assert!(violating_path(&Lock { peterson: false }).len() > 4);
         }
     }
 
     #[test]
-    fn half_of_all_positions_can_be_reached_and_the_solution_is_in_one_half() {
-        assert_eq!(holds_everywhere(&Puzzle { start: 0x0_7865_4321 }), 181_440);
-        path_to_a_violation(&Puzzle { start: 0x1_2345_6780 });
+    fn the_puzzle_is_solved_from_one_position_and_not_from_another() {
+        assert_eq!(count_states_that_hold(&Puzzle { start: 0x0_7865_4321 }), 181_440);
+        violating_path(&Puzzle { start: 0x1_2345_6780 });
     }
 
     #[test]
-    fn a_table_that_is_too_small_says_so() {
+    fn a_table_that_is_too_small_is_reported() {
         let report = check(&Puzzle { start: 0x0_7865_4321 }, 1000);
-        assert!(matches!(report.verdict, Verdict::TooMany), "{:?}", report.verdict);
+        assert!(matches!(report.verdict, Verdict::TooManyStates), "{:?}", report.verdict);
     }
 }

@@ -27,7 +27,7 @@ use filch::explore::{Explore, Promise};
 /// memory.
 fn torus(width: u32) -> Vec<[u32; 4]> {
     let vertex = |row: u32, column: u32| row % width * width + column % width;
-    let around = |row, column| {
+    let neighbours = |row, column| {
         [
             vertex(row + width - 1, column),
             vertex(row + 1, column),
@@ -35,7 +35,7 @@ fn torus(width: u32) -> Vec<[u32; 4]> {
             vertex(row, column + 1),
         ]
     };
-    (0..width).flat_map(|row| (0..width).map(move |column| around(row, column))).collect()
+    (0..width).flat_map(|row| (0..width).map(move |column| neighbours(row, column))).collect()
 }
 
 /// A way to mark a vertex. Returns whether the caller goes on from the vertex.
@@ -48,7 +48,7 @@ trait Mark: Sync {
 struct Store;
 
 impl Mark for Store {
-    const NAME: &'static str = "a look, then a store";
+    const NAME: &'static str = "load, then store";
 
     #[inline(always)]
     fn mark(seen: &AtomicU8) -> bool {
@@ -65,7 +65,7 @@ impl Mark for Store {
 struct Swap;
 
 impl Mark for Swap {
-    const NAME: &'static str = "a look, then swap";
+    const NAME: &'static str = "load, then swap";
 
     #[inline(always)]
     fn mark(seen: &AtomicU8) -> bool {
@@ -76,7 +76,7 @@ impl Mark for Swap {
 struct CompareExchange;
 
 impl Mark for CompareExchange {
-    const NAME: &'static str = "a look, then compare_exchange";
+    const NAME: &'static str = "load, then compare_exchange";
 
     #[inline(always)]
     fn mark(seen: &AtomicU8) -> bool {
@@ -84,10 +84,10 @@ impl Mark for CompareExchange {
     }
 }
 
-struct SwapAtOnce;
+struct SwapWithoutLoad;
 
-impl Mark for SwapAtOnce {
-    const NAME: &'static str = "swap without a look";
+impl Mark for SwapWithoutLoad {
+    const NAME: &'static str = "swap without a load";
 
     #[inline(always)]
     fn mark(seen: &AtomicU8) -> bool {
@@ -96,7 +96,7 @@ impl Mark for SwapAtOnce {
 }
 
 /// Visits everything that can be reached from vertex 0. Returns how long it took.
-fn closure<M, P, K>(torus: &[[u32; 4]], seen: &[AtomicU8], explore: Explore<'_, P, K>) -> Duration
+fn explore_torus<M, P, K>(torus: &[[u32; 4]], seen: &[AtomicU8], explore: Explore<'_, P, K>) -> Duration
 where
     M: Mark,
     K: Kind<u32>,
@@ -113,12 +113,12 @@ where
         }
     });
     let took = start.elapsed();
-    assert!(seen.iter().all(|seen| seen.load(Ordering::Relaxed) == 1), "every vertex of a torus can be reached");
+    assert!(seen.iter().all(|seen| seen.load(Ordering::Relaxed) == 1), "the exploration did not reach every vertex");
     took
 }
 
 /// The times of one kind of mark on one queue, from all rounds.
-struct Figures {
+struct Times {
     /// In nanoseconds for each vertex.
     best: f64,
     median: f64,
@@ -129,7 +129,7 @@ struct Figures {
 /// The times of one kind of mark, on each queue.
 struct Row {
     name: &'static str,
-    queues: [Figures; 2],
+    queues: [Times; 2],
 }
 
 fn measure(torus: &[[u32; 4]], workers: usize, rounds: usize) -> Vec<Row> {
@@ -138,7 +138,7 @@ fn measure(torus: &[[u32; 4]], workers: usize, rounds: usize) -> Vec<Row> {
         (Store::NAME, both_queues::<Store>),
         (Swap::NAME, both_queues::<Swap>),
         (CompareExchange::NAME, both_queues::<CompareExchange>),
-        (SwapAtOnce::NAME, both_queues::<SwapAtOnce>),
+        (SwapWithoutLoad::NAME, both_queues::<SwapWithoutLoad>),
     ];
     let mut times = marks.map(|_| [Vec::new(), Vec::new()]);
     for _ in 0..rounds {
@@ -150,12 +150,12 @@ fn measure(torus: &[[u32; 4]], workers: usize, rounds: usize) -> Vec<Row> {
     }
     let swap =
         marks.iter().position(|(name, _)| *name == Swap::NAME).map(|at| times[at][0].clone()).unwrap_or_default();
-    let figures = |times: Vec<f64>| Figures {
+    let summarize = |times: Vec<f64>| Times {
         best: times.iter().copied().fold(f64::INFINITY, f64::min),
-        ratio: median(times.iter().zip(&swap).map(|(mine, swap)| mine / swap).collect()),
+        ratio: median(times.iter().zip(&swap).map(|(time, swap)| time / swap).collect()),
         median: median(times),
     };
-    marks.iter().zip(times).map(|((name, _), times)| Row { name, queues: times.map(figures) }).collect()
+    marks.iter().zip(times).map(|((name, _), times)| Row { name, queues: times.map(summarize) }).collect()
 }
 
 fn median(mut numbers: Vec<f64>) -> f64 {
@@ -165,35 +165,35 @@ fn median(mut numbers: Vec<f64>) -> f64 {
 
 fn both_queues<M: Mark>(torus: &[[u32; 4]], seen: &[AtomicU8], workers: usize) -> [Duration; 2] {
     [
-        closure::<M, _, _>(torus, seen, Explore::exactly_once().workers(workers)),
-        closure::<M, _, _>(torus, seen, Explore::at_least_once().workers(workers)),
+        explore_torus::<M, _, _>(torus, seen, Explore::exactly_once().workers(workers)),
+        explore_torus::<M, _, _>(torus, seen, Explore::at_least_once().workers(workers)),
     ]
 }
 
 fn print(rows: &[Row], workers: usize) {
     println!(
-        "\n{workers} worker(s), ns a vertex: best, median, and the median ratio to swap on Chase-Lev in the same round"
+        "\n{workers} worker(s), ns per vertex: best, median, and median ratio to swap on Chase-Lev in the same round"
     );
     println!("{:<32} {:^26} {:^26}", "mark", "exactly once, Chase-Lev", "at least once, LIFO");
     for Row { name, queues } in rows {
         let [exactly, at_least] =
-            queues.each_ref().map(|Figures { best, median, ratio }| format!("{best:>8.2} {median:>8.2} {ratio:>8.2}"));
+            queues.each_ref().map(|Times { best, median, ratio }| format!("{best:>8.2} {median:>8.2} {ratio:>8.2}"));
         println!("{name:<32} {exactly} {at_least}");
     }
 }
 
 fn main() -> ExitCode {
-    let mut numbers = env::args().skip(1).map(|word| word.parse::<u32>().ok().filter(|number| *number > 0));
+    let mut numbers = env::args().skip(1).map(|arg| arg.parse::<u32>().ok().filter(|number| *number > 0));
     let (Some(width), Some(rounds)) = (numbers.next().unwrap_or(Some(1000)), numbers.next().unwrap_or(Some(15))) else {
-        eprintln!("The width and the number of rounds are whole numbers above 0.");
+        eprintln!("error: the width and the number of rounds must be positive integers");
         return ExitCode::FAILURE;
     };
     if width > 1 << 15 {
-        eprintln!("A width of {width} is too much: at most 32768, a thousand million vertices.");
+        eprintln!("error: width {width} is too large: give at most 32768");
         return ExitCode::FAILURE;
     }
     let torus = torus(width);
-    println!("closure of a torus of {} vertices, {rounds} rounds", torus.len());
+    println!("torus of {} vertices, {rounds} rounds", torus.len());
     let mut workers = vec![1, filch::threads()];
     workers.dedup();
     for workers in workers {

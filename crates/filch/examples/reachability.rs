@@ -6,7 +6,7 @@
 //!
 //! ```text
 //! cargo run --release -p filch --example reachability -- FILE [VERTEX...]      a file of edges; `-` is the standard input
-//! cargo run --release -p filch --example reachability -- random:1000000x3 0    a random graph: so many vertices, so many edges from each
+//! cargo run --release -p filch --example reachability -- random:1000000x3 0    a random graph: vertices x edges from each
 //! printf '0 1\n1 2\n3 0\n' | cargo run --release -p filch --example reachability -- - 1
 //! ```
 //!
@@ -37,9 +37,9 @@ impl Graph {
         for vertex in 0..vertices {
             starts[vertex + 1] += starts[vertex];
         }
-        let (mut free, mut targets) = (starts.clone(), vec![0; edges.len()]);
+        let (mut next_free, mut targets) = (starts.clone(), vec![0; edges.len()]);
         for (from, to) in edges {
-            let free = &mut free[*from as usize];
+            let free = &mut next_free[*from as usize];
             targets[*free] = *to;
             *free += 1;
         }
@@ -56,24 +56,24 @@ impl Graph {
 }
 
 /// Every vertex is below this. So one line of a small file cannot ask for all memory.
-const MOST: u32 = 100_000_000;
+const MAX_VERTICES: u32 = 100_000_000;
 
 /// Reads a list of edges. The error names the line and says what is wrong with it.
 fn read(lines: impl BufRead) -> Result<Graph, String> {
     let (mut edges, mut vertices) = (Vec::new(), 0);
     for (number, line) in lines.lines().enumerate() {
         let number = number + 1;
-        let line = line.map_err(|error| format!("line {number} could not be read: {error}"))?;
+        let line = line.map_err(|error| format!("cannot read line {number}: {error}"))?;
         if line.trim().is_empty() || line.starts_with(['#', '%']) {
             continue;
         }
         let mut words = line.split_whitespace();
         let (Some(from), Some(to), None) = (words.next(), words.next(), words.next()) else {
-            return Err(format!("line {number}: an edge is two numbers, and this is `{line}`"));
+            return Err(format!("line {number}: expected an edge of two numbers, found `{line}`"));
         };
         let vertex = |word: &str| match word.parse::<u32>() {
-            Ok(vertex) if vertex < MOST => Ok(vertex),
-            _ => Err(format!("line {number}: `{word}` is not a vertex, which is a number below {MOST}")),
+            Ok(vertex) if vertex < MAX_VERTICES => Ok(vertex),
+            _ => Err(format!("line {number}: `{word}` is not a vertex: expected a number below {MAX_VERTICES}")),
         };
         let edge = (vertex(from)?, vertex(to)?);
         vertices = vertices.max(edge.0 as usize + 1).max(edge.1 as usize + 1);
@@ -85,14 +85,14 @@ fn read(lines: impl BufRead) -> Result<Graph, String> {
 /// Creates a graph in which each vertex has `degree` edges, to vertices drawn at random.
 fn random(vertices: u32, degree: u32) -> Graph {
     let mut seed = 0x9E37_79B9_7F4A_7C15_u64;
-    let mut draw = || {
+    let mut random_vertex = || {
         seed ^= seed << 13;
         seed ^= seed >> 7;
         seed ^= seed << 17;
         (((seed >> 32) * u64::from(vertices)) >> 32) as u32
     };
     let edges: Vec<_> =
-        (0..vertices).flat_map(|from| (0..degree).map(move |_| from)).map(|from| (from, draw())).collect();
+        (0..vertices).flat_map(|from| (0..degree).map(move |_| from)).map(|from| (from, random_vertex())).collect();
     Graph::new(vertices as usize, &edges)
 }
 
@@ -101,16 +101,18 @@ fn open(name: &str) -> Result<Graph, String> {
     if let Some(sizes) = name.strip_prefix("random:") {
         let sizes = sizes.split_once('x').and_then(|(v, d)| Some((v.parse::<u32>().ok()?, d.parse::<u32>().ok()?)));
         return match sizes {
-            Some((vertices, degree)) if vertices <= MOST && degree <= 100 => Ok(random(vertices, degree)),
-            _ => Err(format!("`{name}` is not a random graph; `random:1000x3` is one, and {MOST}x100 is the largest")),
+            Some((vertices, degree)) if vertices <= MAX_VERTICES && degree <= 100 => Ok(random(vertices, degree)),
+            _ => Err(format!(
+                "`{name}` is not a random graph: give `random:VERTICESxDEGREE`, at most {MAX_VERTICES}x100"
+            )),
         };
     }
     let graph = match name {
         "-" => read(io::stdin().lock()),
-        _ => read(BufReader::new(File::open(name).map_err(|error| format!("{name} could not be opened: {error}"))?)),
+        _ => read(BufReader::new(File::open(name).map_err(|error| format!("cannot open {name}: {error}"))?)),
     };
     let name = if name == "-" { "the standard input" } else { name };
-    graph.map_err(|error| format!("in {name}, {error}"))
+    graph.map_err(|error| format!("{name}: {error}"))
 }
 
 /// Marks everything that can be reached. Returns the marks, and the number of tasks.
@@ -134,12 +136,13 @@ fn reach(graph: &Graph, roots: &[u32]) -> (Vec<bool>, u64) {
 
 fn run() -> Result<(), String> {
     let mut args = std::env::args().skip(1);
-    let name = args.next().ok_or("Which graph? Give a file of edges, `-`, or something like `random:1000000x3`")?;
+    let name =
+        args.next().ok_or("missing graph: give a file of edges, `-`, or a random graph such as `random:1000000x3`")?;
     let graph = open(&name)?;
     let vertices = graph.vertices();
-    let root = |word: String| match word.parse::<u32>() {
+    let root = |arg: String| match arg.parse::<u32>() {
         Ok(root) if (root as usize) < vertices => Ok(root),
-        _ => Err(format!("`{word}` is not a vertex of {name}, which has those from 0 to {}", vertices.max(1) - 1)),
+        _ => Err(format!("`{arg}` is not a vertex of {name}: give a number from 0 to {}", vertices.max(1) - 1)),
     };
     let mut roots = args.map(root).collect::<Result<Vec<u32>, String>>()?;
     if roots.is_empty() && vertices > 0 {
@@ -151,7 +154,7 @@ fn run() -> Result<(), String> {
     let took = start.elapsed();
     let count = reached.iter().filter(|reached| **reached).count();
     eprintln!(
-        "{count} of {vertices} vertices can be reached; {tasks} tasks on {} workers in {took:.1?}",
+        "{count} of {vertices} vertices are reachable; {tasks} tasks on {} workers in {took:.1?}",
         filch::threads()
     );
     let mut out = io::BufWriter::new(io::stdout().lock());
@@ -160,15 +163,15 @@ fn run() -> Result<(), String> {
     match written {
         // The reader, such as `| head`, has closed the pipe.
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
-        written => written.map_err(|error| format!("the vertices could not be written: {error}")),
+        written => written.map_err(|error| format!("cannot write the vertices: {error}")),
     }
 }
 
 fn main() -> ExitCode {
     match run() {
         Ok(()) => ExitCode::SUCCESS,
-        Err(sentence) => {
-            eprintln!("{sentence}.");
+        Err(error) => {
+            eprintln!("error: {error}");
             ExitCode::FAILURE
         }
     }
@@ -192,17 +195,17 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_an_edge_is_reported_with_its_line() {
-        let said = |text: &str| read(text.as_bytes()).err().unwrap();
-        assert!(said("0 1\n2\n").starts_with("line 2: an edge is two numbers"));
-        assert!(said("0 1\n\n1 -2\n").starts_with("line 3: `-2` is not a vertex"));
-        assert!(said("0 100000000\n").contains("a number below 100000000"));
-        assert!(open("random:many").err().unwrap().contains("`random:1000x3` is one"));
-        assert!(open("no/such/file").err().unwrap().contains("no/such/file could not be opened"));
+    fn an_invalid_edge_is_reported_with_its_line() {
+        let message = |text: &str| read(text.as_bytes()).err().unwrap();
+        assert!(message("0 1\n2\n").starts_with("line 2: expected an edge of two numbers"));
+        assert!(message("0 1\n\n1 -2\n").starts_with("line 3: `-2` is not a vertex"));
+        assert!(message("0 100000000\n").contains("a number below 100000000"));
+        assert!(open("random:many").err().unwrap().contains("give `random:VERTICESxDEGREE`"));
+        assert!(open("no/such/file").err().unwrap().contains("cannot open no/such/file"));
     }
 
     #[test]
-    fn a_random_graph_is_reached_as_by_a_plain_loop() {
+    fn a_random_graph_has_the_same_result_as_with_a_plain_loop() {
         let graph = random(50_000, 2);
         let (mut expected, mut open) = (vec![false; graph.vertices()], vec![7]);
         expected[7] = true;

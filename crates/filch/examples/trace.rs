@@ -25,7 +25,7 @@ fn main() -> Result<(), Box<dyn Error>> {
             "--svg" => svg = Some(value()?),
             "--threads" => threads = value()?.parse()?,
             "--numbers" => numbers = value()?.parse()?,
-            option if option.starts_with('-') => return Err(format!("{option} is not an option: {USAGE}").into()),
+            option if option.starts_with('-') => return Err(format!("unknown option {option}: {USAGE}").into()),
             name => file = name.to_owned(),
         }
     }
@@ -39,8 +39,8 @@ fn main() -> Result<(), Box<dyn Error>> {
     trace.save(&file)?;
     println!("{file}: open it in https://ui.perfetto.dev");
     if let Some(svg) = svg {
-        fs::write(&svg, Drawing::of(&trace, format!("quicksort of {numbers} numbers")).finish())?;
-        println!("{svg}: the same as a picture");
+        fs::write(&svg, Drawing::new(&trace, format!("quicksort of {numbers} numbers")).finish())?;
+        println!("{svg}: the same trace as a picture");
     }
     print!("{}", pool.stats());
     Ok(())
@@ -106,20 +106,20 @@ struct Drawing<'a> {
 }
 
 impl<'a> Drawing<'a> {
-    fn of(trace: &'a Trace, title: String) -> Self {
+    fn new(trace: &'a Trace, title: String) -> Self {
         // From the first job to the end of the last: the sleeps before and after are not shown.
         let jobs = || events(trace).filter(|(_, event)| is_job(event)).map(|(_, event)| event);
         let from = jobs().map(|event| event.start).min().unwrap_or_default();
         let to = jobs().map(|event| event.end).max().unwrap_or_default();
         let margin = (to - from) / 40;
         let mut drawing = Drawing { trace, svg: String::new(), from: from.saturating_sub(margin), to: to + margin };
-        drawing.frame(&title, from);
-        drawing.boxes();
-        drawing.signs();
+        drawing.draw_frame(&title, from);
+        drawing.draw_boxes();
+        drawing.draw_arrows_and_shares();
         drawing
     }
 
-    fn line(&mut self, text: &str) {
+    fn push_line(&mut self, text: &str) {
         // No empty lines: in a Markdown document the picture would end there.
         let _ = writeln!(self.svg, "{text}");
     }
@@ -134,23 +134,23 @@ impl<'a> Drawing<'a> {
         TOP + worker as f64 * ROW
     }
 
-    fn frame(&mut self, title: &str, zero: Duration) {
+    fn draw_frame(&mut self, title: &str, zero: Duration) {
         let (workers, bottom) = (self.trace.workers(), Self::y(self.trace.workers()));
         let height = bottom + 34.0;
-        self.line(&format!(
+        self.push_line(&format!(
             r#"<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {height}" font-family="sans-serif" font-size="12" role="img" aria-label="{title}: a trace">"#
         ));
-        self.line(&format!(
+        self.push_line(&format!(
             r#"<defs><marker id="head" markerWidth="7" markerHeight="6" refX="6" refY="3" orient="auto"><path d="M0,0 L7,3 L0,6 z" fill="{ARROW}"/></marker></defs>"#
         ));
-        self.line(&format!(r#"<rect width="{WIDTH}" height="{height}" fill="white"/>"#));
-        self.line(&format!(
+        self.push_line(&format!(r#"<rect width="{WIDTH}" height="{height}" fill="white"/>"#));
+        self.push_line(&format!(
             r##"<text x="{LEFT}" y="22" font-size="14" fill="#222">{title}, {workers} workers</text>"##
         ));
-        self.legend();
+        self.draw_legend();
         for worker in 0..workers {
             let y = Self::y(worker);
-            self.line(&format!(
+            self.push_line(&format!(
                 r##"<text x="{}" y="{}" text-anchor="end" fill="#222">worker {worker}</text><line x1="{LEFT}" y1="{}" x2="{}" y2="{}" stroke="#ccc"/>"##,
                 LEFT - 10.0,
                 y + ROW / 2.0 + 4.0,
@@ -159,12 +159,12 @@ impl<'a> Drawing<'a> {
                 y + ROW - 6.0
             ));
         }
-        self.axis(zero, bottom);
+        self.draw_axis(zero, bottom);
     }
 
     /// Draws the meaning of the colours and signs that are in the picture.
-    fn legend(&mut self) {
-        let has = |wanted: fn(Kind) -> bool| events(self.trace).any(|(_, event)| wanted(event.kind));
+    fn draw_legend(&mut self) {
+        let has = |select: fn(Kind) -> bool| events(self.trace).any(|(_, event)| select(event.kind));
         let boxes = [
             (true, JOB, "job from outside", 130.0),
             (has(|kind| matches!(kind, Kind::Stolen { .. })), STOLEN, "stolen job", 94.0),
@@ -174,25 +174,25 @@ impl<'a> Drawing<'a> {
         ];
         let mut x = LEFT;
         for (_, colour, label, width) in boxes.into_iter().filter(|&(shown, ..)| shown) {
-            self.line(&format!(
+            self.push_line(&format!(
                 r##"<rect x="{x}" y="36" width="12" height="12" fill="{colour}" stroke="#999" stroke-width="0.5"/><text x="{}" y="46" fill="#444">{label}</text>"##,
                 x + 17.0
             ));
             x += width;
         }
-        self.line(&format!(
+        self.push_line(&format!(
             r##"<line x1="{x}" y1="42" x2="{}" y2="42" stroke="{ARROW}" stroke-width="1.2" marker-end="url(#head)"/><text x="{}" y="46" fill="#444">theft, from victim to thief</text>"##,
             x + 22.0,
             x + 28.0
         ));
         x += 192.0;
-        self.line(&format!(
+        self.push_line(&format!(
             r##"<path d="M{x},47 l4,-9 l4,9 z" fill="{SHARE}"/><text x="{}" y="46" fill="#444">jobs made public</text>"##,
             x + 13.0
         ));
     }
 
-    fn axis(&mut self, zero: Duration, bottom: f64) {
+    fn draw_axis(&mut self, zero: Duration, bottom: f64) {
         // A round number of microseconds that gives five to twelve ticks.
         let length = (self.to - zero).as_secs_f64() * 1e6;
         let decade = 10_f64.powf((length / 5.0).log10().floor());
@@ -201,7 +201,7 @@ impl<'a> Drawing<'a> {
         while tick <= length {
             let x = self.x(zero + Duration::from_secs_f64(tick / 1e6));
             let label = if length >= 2000.0 { format!("{} ms", tick / 1000.0) } else { format!("{tick} µs") };
-            self.line(&format!(
+            self.push_line(&format!(
                 r##"<line x1="{x:.1}" y1="{TOP}" x2="{x:.1}" y2="{}" stroke="#eee"/><text x="{x:.1}" y="{}" text-anchor="middle" fill="#666">{label}</text>"##,
                 bottom + 4.0,
                 bottom + 20.0
@@ -210,7 +210,7 @@ impl<'a> Drawing<'a> {
         }
     }
 
-    fn boxes(&mut self) {
+    fn draw_boxes(&mut self) {
         for worker in 0..self.trace.workers() {
             let mut open: Vec<Duration> = Vec::new();
             for event in self.trace.events(worker) {
@@ -234,9 +234,9 @@ impl<'a> Drawing<'a> {
                 // No box is too narrow to see; all boxes stand on the row's line.
                 let (width, inset) = ((end - x).max(0.7), (depth * STEP).min(BOX - 6.0));
                 let y = Self::y(worker) + ROW - 6.0 - BOX + inset;
-                let what = title(event);
-                self.line(&format!(
-                    r#"<rect x="{x:.1}" y="{y}" width="{width:.1}" height="{}" fill="{colour}" stroke="{stroke}" stroke-width="0.5"><title>{what}</title></rect>"#,
+                let description = describe(event);
+                self.push_line(&format!(
+                    r#"<rect x="{x:.1}" y="{y}" width="{width:.1}" height="{}" fill="{colour}" stroke="{stroke}" stroke-width="0.5"><title>{description}</title></rect>"#,
                     BOX - inset
                 ));
             }
@@ -244,7 +244,7 @@ impl<'a> Drawing<'a> {
     }
 
     /// Draws what lies above the boxes: arrows, and the marks of shares.
-    fn signs(&mut self) {
+    fn draw_arrows_and_shares(&mut self) {
         for (worker, event) in events(self.trace) {
             let x = self.x(event.start);
             match event.kind {
@@ -252,7 +252,7 @@ impl<'a> Drawing<'a> {
                     // From the nearer edge of the victim's row to that of the thief's.
                     let (top, line) = (ROW - 6.0 - BOX, ROW - 6.0);
                     let (from, to) = if victim < worker { (line - 4.0, top) } else { (top + 4.0, line) };
-                    self.line(&format!(
+                    self.push_line(&format!(
                         r#"<line x1="{x:.1}" y1="{}" x2="{x:.1}" y2="{}" stroke="{ARROW}" stroke-width="1.1" marker-end="url(#head)"/>"#,
                         Self::y(victim) + from,
                         Self::y(worker) + to
@@ -260,7 +260,7 @@ impl<'a> Drawing<'a> {
                 }
                 Kind::Share { jobs } => {
                     let y = Self::y(worker) + ROW - 6.0;
-                    self.line(&format!(
+                    self.push_line(&format!(
                         r##"<path d="M{:.1},{} l3,-7 l3,7 z" fill="{SHARE}"><title>{jobs} made public</title></path>"##,
                         x - 3.0,
                         y + 5.0
@@ -272,7 +272,7 @@ impl<'a> Drawing<'a> {
     }
 
     fn finish(mut self) -> String {
-        self.line("</svg>");
+        self.push_line("</svg>");
         self.svg
     }
 }
@@ -285,13 +285,13 @@ fn is_job(event: &Event) -> bool {
     matches!(event.kind, Kind::Job | Kind::Task | Kind::Stolen { .. })
 }
 
-fn title(event: &Event) -> String {
+fn describe(event: &Event) -> String {
     let micros = (event.end - event.start).as_secs_f64() * 1e6;
-    let what = match event.kind {
+    let kind = match event.kind {
         Kind::Stolen { victim } => format!("stolen from worker {victim}"),
         Kind::Raid { victim } => format!("raid on worker {victim}"),
         Kind::Sleep => "asleep".to_owned(),
         _ => "job".to_owned(),
     };
-    format!("{what}: {micros:.1} µs")
+    format!("{kind}: {micros:.1} µs")
 }

@@ -47,21 +47,21 @@ fn allocations(run: impl FnOnce()) -> usize {
 
 /// Five words, for a closure to own.
 #[derive(Clone, Copy)]
-struct Five([usize; 5]);
+struct FiveWords([usize; 5]);
 
 static OVER: AtomicUsize = AtomicUsize::new(0);
 
-fn count(five: Five) {
-    black_box(five.0);
+fn count(words: FiveWords) {
+    black_box(words.0);
     OVER.fetch_add(1, Ordering::Relaxed);
 }
 
-fn flat(tasks: usize, five: Five) {
-    filch::scope(|scope| (0..tasks).for_each(|_| scope.spawn(move |_| count(five))));
+fn flat(tasks: usize, words: FiveWords) {
+    filch::scope(|scope| (0..tasks).for_each(|_| scope.spawn(move |_| count(words))));
 }
 
-fn flat_fifo(tasks: usize, five: Five) {
-    filch::scope_fifo(|scope| (0..tasks).for_each(|_| scope.spawn(move |_| count(five))));
+fn flat_fifo(tasks: usize, words: FiveWords) {
+    filch::scope_fifo(|scope| (0..tasks).for_each(|_| scope.spawn(move |_| count(words))));
 }
 
 fn tree<'scope>(scope: &Scope<'scope>, depth: usize) {
@@ -73,31 +73,31 @@ fn tree<'scope>(scope: &Scope<'scope>, depth: usize) {
     }
 }
 
-fn scopes_of_four(scopes: usize, five: Five) {
-    (0..scopes).for_each(|_| flat(4, five));
+fn scopes_of_four(scopes: usize, words: FiveWords) {
+    (0..scopes).for_each(|_| flat(4, words));
 }
 
-fn spawns(jobs: usize, five: Five) {
-    (0..jobs).for_each(|_| filch::spawn(move || count(five)));
+fn spawns(jobs: usize, words: FiveWords) {
+    (0..jobs).for_each(|_| filch::spawn(move || count(words)));
 }
 
 #[test]
-fn tasks_of_up_to_five_words_are_not_allocated_and_memory_goes_back() {
+fn tasks_of_up_to_five_words_are_not_allocated_and_memory_is_freed() {
     let _watchdog = watchdog();
-    let five = Five([1, 2, 3, 4, 5]);
+    let words = FiveWords([1, 2, 3, 4, 5]);
     for threads in [1, 2] {
         let pool = pool(threads);
         let tasks = 20_000;
         let spawn_and_wait = || {
             let before = OVER.load(Ordering::Relaxed);
-            pool.install(|| spawns(tasks, five));
+            pool.install(|| spawns(tasks, words));
             spin_until(|| OVER.load(Ordering::Relaxed) == before + tasks);
         };
         let shapes: [(&str, &(dyn Fn() + Sync)); 5] = [
-            ("a scope", &|| pool.install(|| flat(tasks, five))),
-            ("a fifo scope", &|| pool.install(|| flat_fifo(tasks, five))),
+            ("a scope", &|| pool.install(|| flat(tasks, words))),
+            ("a fifo scope", &|| pool.install(|| flat_fifo(tasks, words))),
             ("a tree", &|| pool.install(|| filch::scope(|scope| tree(scope, 13)))),
-            ("scopes of four", &|| pool.install(|| scopes_of_four(tasks / 4, five))),
+            ("scopes of four", &|| pool.install(|| scopes_of_four(tasks / 4, words))),
             ("spawned jobs", &spawn_and_wait),
         ];
         for (name, shape) in shapes {
@@ -111,26 +111,26 @@ fn tasks_of_up_to_five_words_are_not_allocated_and_memory_goes_back() {
 
     // A worker that sleeps keeps little of the memory that its tasks have taken.
     let pool = build(Pool::builder().threads(2).callers(Callers::Shipped));
-    pool.install(|| flat(100, five));
+    pool.install(|| flat(100, words));
     let before = BYTES.load(Ordering::Relaxed);
-    pool.install(|| flat(100_000, five));
+    pool.install(|| flat(100_000, words));
     let is_back = || BYTES.load(Ordering::Relaxed) - before < 64 * 1024;
     let start = Instant::now();
     while !is_back() {
-        assert!(start.elapsed() < Duration::from_secs(60), "memory of tasks is kept by workers that sleep");
+        assert!(start.elapsed() < Duration::from_secs(60), "sleeping workers keep the memory of tasks");
         thread::sleep(Duration::from_millis(1));
     }
 
     // So does a caller that has run its tasks in place, if it has not needed the memory during a
     // call.
     let pool = build(Pool::builder().threads(2).callers(Callers::InPlace));
-    let in_place = |tasks| common::in_place(&pool, || flat(tasks, five));
-    in_place(100);
+    let call_in_place = |tasks| common::call_in_place(&pool, || flat(tasks, words));
+    call_in_place(100);
     let before = BYTES.load(Ordering::Relaxed);
-    in_place(100_000);
+    call_in_place(100_000);
     let start = Instant::now();
     while BYTES.load(Ordering::Relaxed) - before >= 64 * 1024 {
-        assert!(start.elapsed() < Duration::from_secs(60), "memory of tasks is kept by seats that are lent");
-        in_place(100);
+        assert!(start.elapsed() < Duration::from_secs(60), "lent seats keep the memory of tasks");
+        call_in_place(100);
     }
 }

@@ -10,13 +10,13 @@ use std::sync::OnceLock;
 use std::thread;
 
 use common::{
-    assert_all_seats_can_be_lent, assert_passed, build, flag, in_child, in_place, is_set, lending, message_of, pool,
-    set, spin_until, watchdog, KINDS,
+    assert_all_seats_can_be_lent, assert_child_passed, build, call_in_place, catch_message, flag, in_place_builder,
+    is_set, pool, run_in_child, set, spin_until, watchdog, POOL_KINDS,
 };
 use filch::{Builder, Callers, Fences, Pool, Waiting};
 
 /// Waits until `workers` workers of the pool sleep.
-fn let_sleep(pool: &Pool, workers: usize) {
+fn wait_until_asleep(pool: &Pool, workers: usize) {
     spin_until(|| {
         let total = pool.stats().total();
         total.sleeps == total.wakes + workers as u64
@@ -24,11 +24,11 @@ fn let_sleep(pool: &Pool, workers: usize) {
 }
 
 /// Returns whether one of many calls into the sleeping pool runs on the calling thread.
-fn is_ever_in_place(pool: &Pool) -> bool {
-    let here = thread::current().id();
+fn ever_runs_in_place(pool: &Pool) -> bool {
+    let caller = thread::current().id();
     (0..20).any(|_| {
-        let_sleep(pool, pool.threads());
-        pool.install(|| thread::current().id()) == here
+        wait_until_asleep(pool, pool.threads());
+        pool.install(|| thread::current().id()) == caller
     })
 }
 
@@ -36,12 +36,13 @@ fn is_ever_in_place(pool: &Pool) -> bool {
 fn a_call_into_a_sleeping_pool_runs_on_the_calling_thread_as_a_worker() {
     let _watchdog = watchdog();
     for threads in [1, 2, 8] {
-        for (fences, waiting) in KINDS {
-            let pool = build(lending(threads).fences(fences).waiting(waiting));
+        for (fences, waiting) in POOL_KINDS {
+            let pool = build(in_place_builder(threads).fences(fences).waiting(waiting));
             for _ in 0..20 {
-                let (inside, of_pool, count) = in_place(&pool, || (filch::index(), pool.index(), filch::threads()));
-                assert!(inside.is_some_and(|index| index < threads), "{inside:?}");
-                assert_eq!((of_pool, count), (inside, threads));
+                let (index, pool_index, threads_inside) =
+                    call_in_place(&pool, || (filch::index(), pool.index(), filch::threads()));
+                assert!(index.is_some_and(|index| index < threads), "{index:?}");
+                assert_eq!((pool_index, threads_inside), (index, threads));
                 assert_eq!((filch::index(), pool.index()), (None, None));
             }
         }
@@ -52,24 +53,24 @@ fn a_call_into_a_sleeping_pool_runs_on_the_calling_thread_as_a_worker() {
 fn every_kind_of_call_runs_in_place() {
     let _watchdog = watchdog();
     let pool = pool(2);
-    let here = thread::current().id();
-    let is_here = || thread::current().id() == here;
+    let caller = thread::current().id();
+    let is_on_caller = || thread::current().id() == caller;
     // Each of these calls finds an awake worker now and then.
-    spin_until(|| pool.install(is_here));
-    spin_until(|| pool.with_worker(|_| is_here()));
-    spin_until(|| pool.join(is_here, || ()).0);
-    spin_until(|| pool.scope(|_| is_here()));
-    spin_until(|| pool.scope_fifo(|_| is_here()));
-    spin_until(|| filch::join(is_here, || ()).0);
-    spin_until(|| filch::scope(|_| is_here()));
-    spin_until(|| filch::with_worker(|_| is_here()));
+    spin_until(|| pool.install(is_on_caller));
+    spin_until(|| pool.with_worker(|_| is_on_caller()));
+    spin_until(|| pool.join(is_on_caller, || ()).0);
+    spin_until(|| pool.scope(|_| is_on_caller()));
+    spin_until(|| pool.scope_fifo(|_| is_on_caller()));
+    spin_until(|| filch::join(is_on_caller, || ()).0);
+    spin_until(|| filch::scope(|_| is_on_caller()));
+    spin_until(|| filch::with_worker(|_| is_on_caller()));
 }
 
 #[test]
-fn all_seats_are_lent_at_once_if_there_are_enough_callers() {
+fn all_seats_can_be_lent_at_once() {
     let _watchdog = watchdog();
     for threads in [1, 2, 3, 8] {
-        let pool = build(lending(threads));
+        let pool = build(in_place_builder(threads));
         (0..5).for_each(|_| assert_all_seats_can_be_lent(&pool));
     }
 }
@@ -77,45 +78,45 @@ fn all_seats_are_lent_at_once_if_there_are_enough_callers() {
 #[test]
 fn a_call_in_place_counts_as_one_job() {
     let _watchdog = watchdog();
-    let pool = build(lending(2));
-    let here = thread::current().id();
+    let pool = build(in_place_builder(2));
+    let caller = thread::current().id();
     for calls in 1..=200 {
         // In place or shipped.
-        pool.install(|| thread::current().id() == here);
+        pool.install(|| thread::current().id() == caller);
         spin_until(|| pool.stats().total().jobs >= calls);
         assert_eq!(pool.stats().total().jobs, calls);
     }
-    assert!(is_ever_in_place(&pool));
+    assert!(ever_runs_in_place(&pool));
 }
 
 #[test]
-fn a_seat_that_a_caller_hands_over_counts_as_many_sleeps_as_wakes() {
+fn returning_a_seat_with_jobs_counts_one_wake_for_each_sleep() {
     let _watchdog = common::watchdog_for(std::time::Duration::from_secs(60));
-    let pool = build(lending(1));
+    let pool = build(in_place_builder(1));
     for _ in 0..20 {
         // Only the seat's own thread can run it, and is woken when the caller leaves.
-        in_place(&pool, || filch::spawn(|| ()));
+        call_in_place(&pool, || filch::spawn(|| ()));
     }
-    let_sleep(&pool, 1);
+    wait_until_asleep(&pool, 1);
 }
 
 #[test]
 fn shipped_calls_run_on_a_thread_of_the_pool() {
     let _watchdog = watchdog();
     for threads in [1, 2, 8] {
-        assert!(!is_ever_in_place(&build(Pool::builder().threads(threads).callers(Callers::Shipped))));
+        assert!(!ever_runs_in_place(&build(Pool::builder().threads(threads).callers(Callers::Shipped))));
     }
 }
 
 /// Returns the options after which calls are shipped.
-fn special() -> Vec<(&'static str, Builder<'static>)> {
+fn shipping_options() -> Vec<(&'static str, Builder<'static>)> {
     let new = || Pool::builder().threads(2);
     let spawner = |thread: filch::Thread| {
         thread::spawn(|| thread.run());
         Ok(())
     };
     vec![
-        ("name", new().name(|index| format!("special-{index}"))),
+        ("name", new().name(|index| format!("custom-{index}"))),
         ("stack_size", new().stack_size(1 << 20)),
         ("pin", new().pin(true)),
         ("on_start", new().on_start(|_| ())),
@@ -128,7 +129,7 @@ fn special() -> Vec<(&'static str, Builder<'static>)> {
 }
 
 /// Returns the options that leave calls in place.
-fn ordinary() -> Vec<(&'static str, Builder<'static>)> {
+fn in_place_options() -> Vec<(&'static str, Builder<'static>)> {
     let new = || Pool::builder().threads(2);
     vec![
         ("nothing", Pool::builder()),
@@ -142,24 +143,24 @@ fn ordinary() -> Vec<(&'static str, Builder<'static>)> {
 }
 
 #[test]
-fn a_builder_that_asks_for_threads_of_some_kind_ships() {
+fn options_for_special_threads_ship_calls() {
     let _watchdog = watchdog();
-    for (option, builder) in special() {
-        assert!(!is_ever_in_place(&build(builder)), "{option}");
+    for (option, builder) in shipping_options() {
+        assert!(!ever_runs_in_place(&build(builder)), "{option}");
     }
-    for (option, builder) in ordinary() {
-        assert!(is_ever_in_place(&build(builder)), "{option}");
+    for (option, builder) in in_place_options() {
+        assert!(ever_runs_in_place(&build(builder)), "{option}");
     }
 }
 
 #[test]
-fn what_the_builder_says_about_callers_wins_over_its_other_options() {
+fn the_callers_option_overrides_all_other_options() {
     let _watchdog = watchdog();
-    for (option, builder) in special() {
-        assert!(is_ever_in_place(&build(builder.callers(Callers::InPlace))), "{option}");
+    for (option, builder) in shipping_options() {
+        assert!(ever_runs_in_place(&build(builder.callers(Callers::InPlace))), "{option}");
     }
-    for (option, builder) in ordinary() {
-        assert!(!is_ever_in_place(&build(builder.callers(Callers::Shipped))), "{option}");
+    for (option, builder) in in_place_options() {
+        assert!(!ever_runs_in_place(&build(builder.callers(Callers::Shipped))), "{option}");
     }
 }
 
@@ -176,95 +177,102 @@ fn a_pool_with_the_current_thread_lends_no_seat() {
             });
             let call = || {
                 (0..20).any(|_| {
-                    let_sleep(&pool, 2);
-                    let here = thread::current().id();
-                    pool.install(|| thread::current().id()) == here
+                    wait_until_asleep(&pool, 2);
+                    let caller = thread::current().id();
+                    pool.install(|| thread::current().id()) == caller
                 })
             };
-            assert!(!thread::scope(|scope| scope.spawn(call).join().expect("it does not panic")));
+            assert!(!thread::scope(|scope| scope.spawn(call).join().expect("the thread panicked")));
         };
         thread::scope(|scope| scope.spawn(test).join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
     }
 }
 
 #[test]
-fn the_environment_can_have_calls_run_in_place() {
-    let child = in_child("the_environment_can_have_calls_run_in_place", &[("FILCH_CALLERS", " in-place ")], || {
-        for (option, builder) in special() {
-            assert!(is_ever_in_place(&build(builder)), "{option}");
-        }
-        assert!(!is_ever_in_place(&build(Pool::builder().threads(2).callers(Callers::Shipped))));
-    });
-    assert_passed(child);
-}
-
-#[test]
-fn the_environment_can_have_calls_shipped() {
-    let child = in_child("the_environment_can_have_calls_shipped", &[("FILCH_CALLERS", "shipped")], || {
-        for (option, builder) in ordinary() {
-            assert!(!is_ever_in_place(&build(builder)), "{option}");
-        }
-        assert!(is_ever_in_place(&build(lending(2))));
-    });
-    assert_passed(child);
-}
-
-#[test]
-fn a_wrong_value_in_the_environment_is_an_error_in_a_sentence() {
+fn the_environment_variable_can_set_calls_in_place() {
     let child =
-        in_child("a_wrong_value_in_the_environment_is_an_error_in_a_sentence", &[("FILCH_CALLERS", "inplace")], || {
-            let sentence = r#"FILCH_CALLERS is "inplace"; it should be `in-place` or `shipped`, or not be set"#;
-            let error = Pool::builder().threads(2).build().expect_err("a wrong value");
-            assert_eq!(error.to_string(), sentence);
-            let error = Pool::builder().build_global().expect_err("a wrong value");
-            assert_eq!(error.to_string(), sentence);
-            assert_eq!(Callers::from_environment().expect_err("a wrong value").to_string(), sentence);
-            assert!(message_of(Pool::global).contains(sentence));
-            // A builder that sets where calls run does not read the variable.
-            assert!(is_ever_in_place(&build(lending(2))));
+        run_in_child("the_environment_variable_can_set_calls_in_place", &[("FILCH_CALLERS", " in-place ")], || {
+            for (option, builder) in shipping_options() {
+                assert!(ever_runs_in_place(&build(builder)), "{option}");
+            }
+            assert!(!ever_runs_in_place(&build(Pool::builder().threads(2).callers(Callers::Shipped))));
         });
-    assert_passed(child);
+    assert_child_passed(child);
 }
 
 #[test]
-fn a_thread_with_a_small_stack_ships() {
+fn the_environment_variable_can_set_shipped_calls() {
+    let child = run_in_child("the_environment_variable_can_set_shipped_calls", &[("FILCH_CALLERS", "shipped")], || {
+        for (option, builder) in in_place_options() {
+            assert!(!ever_runs_in_place(&build(builder)), "{option}");
+        }
+        assert!(ever_runs_in_place(&build(in_place_builder(2))));
+    });
+    assert_child_passed(child);
+}
+
+#[test]
+fn an_invalid_value_of_the_environment_variable_is_an_error() {
+    let child = run_in_child(
+        "an_invalid_value_of_the_environment_variable_is_an_error",
+        &[("FILCH_CALLERS", "inplace")],
+        || {
+            let message = r#"FILCH_CALLERS is "inplace"; it should be `in-place` or `shipped`, or not be set"#;
+            let error = Pool::builder().threads(2).build().expect_err("the value is invalid");
+            assert_eq!(error.to_string(), message);
+            let error = Pool::builder().build_global().expect_err("the value is invalid");
+            assert_eq!(error.to_string(), message);
+            assert_eq!(Callers::from_environment().expect_err("the value is invalid").to_string(), message);
+            assert!(catch_message(Pool::global).contains(message));
+            // A builder that sets where calls run does not read the variable.
+            assert!(ever_runs_in_place(&build(in_place_builder(2))));
+        },
+    );
+    assert_child_passed(child);
+}
+
+#[test]
+fn a_call_from_a_thread_with_a_small_stack_is_shipped() {
     let _watchdog = watchdog();
-    let pool = build(lending(2));
+    let pool = build(in_place_builder(2));
     // Less than a quarter of the usual size: the C library reuses larger stacks of threads that
     // have ended.
-    let test = || assert!(!is_ever_in_place(&pool));
+    let test = || assert!(!ever_runs_in_place(&pool));
     thread::scope(|scope| {
-        let thread = thread::Builder::new().stack_size(256 << 10).spawn_scoped(scope, test).expect("a thread");
+        let thread =
+            thread::Builder::new().stack_size(256 << 10).spawn_scoped(scope, test).expect("cannot start a thread");
         thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
     });
-    assert!(is_ever_in_place(&pool));
+    assert!(ever_runs_in_place(&pool));
     // Enough for a pool whose threads have no larger stacks.
-    let small = build(lending(2).stack_size(128 << 10));
-    let test = || assert!(is_ever_in_place(&small));
+    let small = build(in_place_builder(2).stack_size(128 << 10));
+    let test = || assert!(ever_runs_in_place(&small));
     thread::scope(|scope| {
-        let thread = thread::Builder::new().stack_size(256 << 10).spawn_scoped(scope, test).expect("a thread");
+        let thread =
+            thread::Builder::new().stack_size(256 << 10).spawn_scoped(scope, test).expect("cannot start a thread");
         thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
     });
 }
 
 #[test]
-fn a_thread_with_little_stack_left_ships() {
+fn a_call_with_little_stack_left_is_shipped() {
     #[inline(never)]
-    fn below(kib: usize, f: &dyn Fn() -> bool) -> bool {
+    fn with_used_stack(kib: usize, f: &dyn Fn() -> bool) -> bool {
         let frame = black_box([0_u8; 1024]);
-        let result = if kib == 0 { f() } else { below(kib - 1, f) };
+        let result = if kib == 0 { f() } else { with_used_stack(kib - 1, f) };
         black_box(&frame);
         result
     }
     let _watchdog = watchdog();
-    let pool = build(lending(2));
+    let pool = build(in_place_builder(2));
     thread::scope(|scope| {
         let test = || {
-            assert!(is_ever_in_place(&pool));
-            assert!(!below(512, &|| is_ever_in_place(&pool)));
-            assert!(is_ever_in_place(&pool));
+            assert!(ever_runs_in_place(&pool));
+            assert!(!with_used_stack(512, &|| ever_runs_in_place(&pool)));
+            assert!(ever_runs_in_place(&pool));
         };
-        let thread = thread::Builder::new().stack_size(2 << 20).spawn_scoped(scope, test).expect("a thread");
+        let thread =
+            thread::Builder::new().stack_size(2 << 20).spawn_scoped(scope, test).expect("cannot start a thread");
         thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
     });
 }
@@ -275,23 +283,23 @@ fn a_call_from_a_drop_while_panicking_is_shipped() {
 
     impl Drop for CallsWhenDropped<'_> {
         fn drop(&mut self) {
-            let_sleep(self.0, self.0.threads());
-            let here = thread::current().id();
-            self.1.set(Some(self.0.install(|| (thread::current().id() == here, thread::panicking()))));
+            wait_until_asleep(self.0, self.0.threads());
+            let caller = thread::current().id();
+            self.1.set(Some(self.0.install(|| (thread::current().id() == caller, thread::panicking()))));
         }
     }
 
     let _watchdog = watchdog();
-    let pool = build(lending(2));
+    let pool = build(in_place_builder(2));
     for _ in 0..50 {
-        let found = Cell::new(None);
-        let message = message_of(|| {
-            let _calls = CallsWhenDropped(&pool, &found);
+        let observed = Cell::new(None);
+        let message = catch_message(|| {
+            let _calls = CallsWhenDropped(&pool, &observed);
             std::panic::resume_unwind(Box::new("unwinds"));
         });
-        assert_eq!((message.as_str(), found.get()), ("unwinds", Some((false, false))));
+        assert_eq!((message.as_str(), observed.get()), ("unwinds", Some((false, false))));
     }
-    assert!(is_ever_in_place(&pool));
+    assert!(ever_runs_in_place(&pool));
 }
 
 #[test]
@@ -305,12 +313,12 @@ fn a_call_from_the_destructor_of_a_thread_local_works() {
 
     impl Drop for CallsWhenDropped {
         fn drop(&mut self) {
-            assert_eq!(POOL.get().expect("a pool").join(|| 1, || 2), (1, 2));
+            assert_eq!(POOL.get().expect("the pool is not set").join(|| 1, || 2), (1, 2));
         }
     }
 
     let _watchdog = watchdog();
-    let pool = POOL.get_or_init(|| build(lending(2)));
+    let pool = POOL.get_or_init(|| build(in_place_builder(2)));
     for calls_before in [false, true] {
         for _ in 0..50 {
             let test = move || {
@@ -319,43 +327,44 @@ fn a_call_from_the_destructor_of_a_thread_local_works() {
                     assert_eq!(pool.join(|| 1, || 2), (1, 2));
                 }
             };
-            thread::spawn(test).join().expect("it does not panic");
+            thread::spawn(test).join().expect("the thread panicked");
         }
     }
     assert_all_seats_can_be_lent(pool);
 }
 
 #[test]
-fn a_thread_that_asks_the_pool_while_a_caller_has_the_seat_gets_an_answer() {
+fn a_call_works_while_another_caller_has_a_seat() {
     let _watchdog = watchdog();
-    let pool = build(lending(2));
+    let pool = build(in_place_builder(2));
     for _ in 0..200 {
         // The inner call has the other seat, or is shipped to its worker.
-        let other = || thread::scope(|scope| scope.spawn(|| pool.join(|| 1, || 2)).join().expect("an answer"));
-        assert_eq!(in_place(&pool, other), (1, 2));
+        let other =
+            || thread::scope(|scope| scope.spawn(|| pool.join(|| 1, || 2)).join().expect("the thread panicked"));
+        assert_eq!(call_in_place(&pool, other), (1, 2));
     }
 }
 
 #[test]
-fn a_caller_that_stays_leaves_the_other_seats_usable() {
+fn a_long_call_in_place_leaves_the_other_seats_usable() {
     let _watchdog = watchdog();
     for threads in [2, 3, 8] {
-        let pool = build(lending(threads));
-        let (inside, over) = (flag(), flag());
+        let pool = build(in_place_builder(threads));
+        let (inside, finished) = (flag(), flag());
         thread::scope(|scope| {
             scope.spawn(|| {
-                in_place(&pool, || {
+                call_in_place(&pool, || {
                     set(&inside);
-                    spin_until(|| is_set(&over));
+                    spin_until(|| is_set(&finished));
                 });
             });
             spin_until(|| is_set(&inside));
             for _ in 0..100 {
-                in_place(&pool, || ());
+                call_in_place(&pool, || ());
                 assert_eq!(pool.join(|| common::fib(8), || 2), (21, 2));
                 pool.scope(|scope| (0..10).for_each(|_| scope.spawn(|_| ())));
             }
-            set(&over);
+            set(&finished);
         });
         assert_all_seats_can_be_lent(&pool);
     }

@@ -11,7 +11,9 @@ use std::time::Duration;
 
 use filch::Pool;
 
-use common::{build, flag, in_place, is_set, lending, set, spin_until, watchdog_for, Meeting, Watchdog};
+use common::{
+    build, call_in_place, flag, in_place_builder, is_set, set, spin_until, watchdog_for, SpinBarrier, Watchdog,
+};
 
 /// Each of these tests takes less than a second if it does not hang.
 fn watchdog() -> Watchdog {
@@ -29,15 +31,15 @@ fn broadcast(begun: &AtomicBool) {
 }
 
 #[test]
-fn callers_in_place_broadcast_at_the_same_time() {
+fn callers_in_place_can_broadcast_at_the_same_time() {
     let _watchdog = watchdog();
     for seats in [2, 3, 8] {
-        let pool = build(lending(seats));
+        let pool = build(in_place_builder(seats));
         for _ in 0..100 {
-            let meeting = Meeting::of(2);
+            let barrier = SpinBarrier::new(2);
             let call = || {
-                let indices = in_place(&pool, || {
-                    meeting.attend();
+                let indices = call_in_place(&pool, || {
+                    barrier.wait();
                     filch::broadcast(|part| part.index())
                 });
                 assert_eq!(indices, (0..seats).collect::<Vec<_>>());
@@ -51,7 +53,7 @@ fn callers_in_place_broadcast_at_the_same_time() {
 fn a_broadcast_in_a_task_of_a_stolen_half_completes() {
     let _watchdog = watchdog();
     for seats in [3, 8] {
-        let pool = build(lending(seats));
+        let pool = build(in_place_builder(seats));
         for _ in 0..100 {
             let begun = flag();
             let half = || {
@@ -60,7 +62,7 @@ fn a_broadcast_in_a_task_of_a_stolen_half_completes() {
                     wait_for(&begun);
                 });
             };
-            in_place(&pool, || filch::join(|| wait_for(&begun), half));
+            call_in_place(&pool, || filch::join(|| wait_for(&begun), half));
         }
     }
 }
@@ -69,7 +71,7 @@ fn a_broadcast_in_a_task_of_a_stolen_half_completes() {
 fn a_broadcast_that_was_stolen_from_a_task_of_a_stolen_half_completes() {
     let _watchdog = watchdog();
     for seats in [4, 8] {
-        let pool = build(lending(seats));
+        let pool = build(in_place_builder(seats));
         for _ in 0..100 {
             let begun = flag();
             let half = || {
@@ -78,7 +80,7 @@ fn a_broadcast_that_was_stolen_from_a_task_of_a_stolen_half_completes() {
                     wait_for(&begun);
                 });
             };
-            in_place(&pool, || filch::join(|| wait_for(&begun), half));
+            call_in_place(&pool, || filch::join(|| wait_for(&begun), half));
         }
     }
 }
@@ -87,7 +89,7 @@ fn a_broadcast_that_was_stolen_from_a_task_of_a_stolen_half_completes() {
 fn a_broadcast_in_a_scope_in_a_task_of_a_scope_completes() {
     let _watchdog = watchdog();
     for seats in [3, 8] {
-        let pool = build(lending(seats));
+        let pool = build(in_place_builder(seats));
         for _ in 0..100 {
             let begun = flag();
             let task = || {
@@ -102,7 +104,7 @@ fn a_broadcast_in_a_scope_in_a_task_of_a_scope_completes() {
                     wait_for(&begun);
                 });
             };
-            in_place(&pool, call);
+            call_in_place(&pool, call);
         }
     }
 }
@@ -111,34 +113,34 @@ fn a_broadcast_in_a_scope_in_a_task_of_a_scope_completes() {
 fn a_broadcast_beyond_the_end_of_a_thiefs_fork_stack_completes() {
     let _watchdog = watchdog();
     for seats in [3, 8] {
-        let pool = build(lending(seats).fork_depth(1));
+        let pool = build(in_place_builder(seats).fork_depth(1));
         for _ in 0..100 {
             let begun = flag();
             let wait = || wait_for(&begun);
             let deepest = || filch::join(wait, || broadcast(&begun));
             let half = || filch::join(|| filch::join(deepest, || ()), || ());
-            in_place(&pool, || filch::join(wait, half));
+            call_in_place(&pool, || filch::join(wait, half));
         }
     }
 }
 
 #[test]
-fn a_caller_that_broadcasts_attends_an_earlier_broadcast_from_outside() {
+fn a_caller_that_broadcasts_runs_its_part_of_an_earlier_broadcast_from_outside() {
     let _watchdog = watchdog();
     for seats in [2, 3, 8] {
-        let pool = build(lending(seats));
+        let pool = build(in_place_builder(seats));
         for _ in 0..100 {
-            let (inside, begun, meeting) = (flag(), flag(), Meeting::of(seats));
+            let (inside, begun, barrier) = (flag(), flag(), SpinBarrier::new(seats));
             thread::scope(|scope| {
                 scope.spawn(|| {
                     wait_for(&inside);
                     // The parts wait for each other, as the parts of a broadcast may.
                     pool.broadcast(|_| {
                         set(&begun);
-                        meeting.attend();
+                        barrier.wait();
                     });
                 });
-                in_place(&pool, || {
+                call_in_place(&pool, || {
                     set(&inside);
                     wait_for(&begun);
                     filch::broadcast(|_| ());
@@ -151,7 +153,7 @@ fn a_caller_that_broadcasts_attends_an_earlier_broadcast_from_outside() {
 #[test]
 fn a_broadcast_that_no_worker_waits_for_reaches_the_seat_of_a_caller_that_waits() {
     let _watchdog = watchdog();
-    let pool = build(lending(2));
+    let pool = build(in_place_builder(2));
     for _ in 0..100 {
         let (begun, parts) = (flag(), Arc::new(AtomicUsize::new(0)));
         let half = || {
@@ -162,14 +164,14 @@ fn a_broadcast_that_no_worker_waits_for_reaches_the_seat_of_a_caller_that_waits(
                 filch::yield_now();
             }
         };
-        in_place(&pool, || filch::join(|| wait_for(&begun), half));
+        call_in_place(&pool, || filch::join(|| wait_for(&begun), half));
     }
 }
 
 #[test]
 fn a_caller_that_waits_runs_no_part_of_a_broadcast_from_outside() {
     let _watchdog = watchdog();
-    let pool = build(lending(2));
+    let pool = build(in_place_builder(2));
     for round in 0..200 {
         let (begun, sent, caller_ran) = (flag(), flag(), flag());
         let caller = thread::current().id();
@@ -192,22 +194,22 @@ fn a_caller_that_waits_runs_no_part_of_a_broadcast_from_outside() {
                 // The caller has time to look at what was sent.
                 (0..round).for_each(|_| thread::yield_now());
             };
-            in_place(&pool, || filch::join(|| wait_for(&begun), half));
+            call_in_place(&pool, || filch::join(|| wait_for(&begun), half));
         });
         assert!(!is_set(&caller_ran));
     }
 }
 
 #[test]
-fn callers_of_two_pools_broadcast_into_each_others_pool() {
+fn callers_of_two_pools_can_broadcast_into_each_others_pool() {
     let _watchdog = watchdog();
     for seats in [1, 2, 3] {
-        let (first, second) = (build(lending(seats)), build(lending(seats)));
+        let (first, second) = (build(in_place_builder(seats)), build(in_place_builder(seats)));
         for _ in 0..100 {
-            let meeting = Meeting::of(2);
+            let barrier = SpinBarrier::new(2);
             let call = |own: &Pool, other: &Pool| {
-                in_place(own, || {
-                    meeting.attend();
+                call_in_place(own, || {
+                    barrier.wait();
                     assert_eq!(other.broadcast(|part| part.index()).len(), seats);
                 });
             };
@@ -222,17 +224,17 @@ fn callers_of_two_pools_broadcast_into_each_others_pool() {
 #[test]
 fn a_job_that_another_pool_spawned_reaches_the_seat_of_a_caller_that_waits() {
     let _watchdog = watchdog();
-    let (pool, other) = (Arc::new(build(lending(2))), build(lending(2)));
+    let (pool, other) = (Arc::new(build(in_place_builder(2))), build(in_place_builder(2)));
     for _ in 0..100 {
         let call = || {
-            let (done, told) = (Arc::new(flag()), pool.clone());
-            let tell = done.clone();
+            let (done, pool_in_job) = (Arc::new(flag()), pool.clone());
+            let done_in_job = done.clone();
             filch::spawn(move || {
-                told.broadcast(|_| ());
-                set(&tell);
+                pool_in_job.broadcast(|_| ());
+                set(&done_in_job);
             });
             wait_for(&done);
         };
-        in_place(&pool, || other.install(call));
+        call_in_place(&pool, || other.install(call));
     }
 }

@@ -7,19 +7,19 @@ use std::sync::mpsc::channel;
 use std::sync::{Arc, Barrier};
 use std::thread;
 
-use common::{build, fib, watchdog, KINDS};
+use common::{build, fib, watchdog, POOL_KINDS};
 use filch::{BuildError, Pool, Yield};
 
 /// Runs a test on a new thread. The thread is a worker for the rest of its life.
-fn on_a_thread(test: impl FnOnce() + Send) {
+fn on_new_thread(test: impl FnOnce() + Send) {
     let _watchdog = watchdog();
     thread::scope(|scope| scope.spawn(test).join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
 }
 
 /// Runs `test` with a pool of each kind, of which the thread is a worker.
-fn for_each_kind(threads: usize, test: impl Fn(Pool) + Sync) {
-    for (fences, waiting) in KINDS {
-        on_a_thread(|| {
+fn for_each_pool_kind(threads: usize, test: impl Fn(Pool) + Sync) {
+    for (fences, waiting) in POOL_KINDS {
+        on_new_thread(|| {
             let builder = Pool::builder().threads(threads).fences(fences).waiting(waiting);
             test(build(builder.use_current_thread()));
         });
@@ -27,8 +27,8 @@ fn for_each_kind(threads: usize, test: impl Fn(Pool) + Sync) {
 }
 
 #[test]
-fn it_is_worker_0_and_only_the_others_get_threads() {
-    on_a_thread(|| {
+fn the_current_thread_is_worker_0_and_only_other_workers_get_threads() {
+    on_new_thread(|| {
         let starts = Arc::new(AtomicUsize::new(0));
         let counted = starts.clone();
         let mut spawned = Vec::new();
@@ -56,8 +56,8 @@ fn it_is_worker_0_and_only_the_others_get_threads() {
 }
 
 #[test]
-fn it_cannot_be_in_two_pools() {
-    on_a_thread(|| {
+fn the_current_thread_cannot_be_in_two_pools() {
+    on_new_thread(|| {
         let pool = build(Pool::builder().threads(1).use_current_thread());
         for threads in [1, 3] {
             let second = Pool::builder().threads(threads).use_current_thread().build();
@@ -68,10 +68,10 @@ fn it_cannot_be_in_two_pools() {
 }
 
 #[test]
-fn a_pool_that_could_not_be_built_leaves_the_thread_as_it_was() {
-    on_a_thread(|| {
-        let refuse = |_| Err(std::io::Error::other("no more"));
-        assert!(Pool::builder().threads(2).use_current_thread().spawner(refuse).build().is_err());
+fn after_a_failed_build_the_current_thread_is_not_a_worker() {
+    on_new_thread(|| {
+        let fail = |_| Err(std::io::Error::other("no more threads"));
+        assert!(Pool::builder().threads(2).use_current_thread().spawner(fail).build().is_err());
         assert_eq!(filch::index(), None);
         build(Pool::builder().threads(2).use_current_thread());
         assert_eq!(filch::index(), Some(0));
@@ -79,24 +79,24 @@ fn a_pool_that_could_not_be_built_leaves_the_thread_as_it_was() {
 }
 
 #[test]
-fn its_joins_and_scopes_are_shared_with_the_others() {
-    for_each_kind(2, |pool| {
+fn jobs_and_tasks_of_the_current_thread_can_be_stolen() {
+    for_each_pool_kind(2, |pool| {
         assert_eq!(fib(20), 6765);
-        let meeting = Barrier::new(2);
-        filch::join(|| meeting.wait(), || meeting.wait());
+        let barrier = Barrier::new(2);
+        filch::join(|| barrier.wait(), || barrier.wait());
         filch::scope(|scope| {
             scope.spawn(|_| {
-                meeting.wait();
+                barrier.wait();
             });
-            meeting.wait();
+            barrier.wait();
         });
         drop(pool);
     });
 }
 
 #[test]
-fn the_others_run_what_is_spawned_while_it_does_something_else() {
-    for_each_kind(2, |pool| {
+fn other_workers_run_spawned_jobs_while_the_current_thread_is_busy() {
+    for_each_pool_kind(2, |pool| {
         for _ in 0..20 {
             let (sender, receiver) = channel();
             pool.spawn(move || sender.send(filch::index()).unwrap());
@@ -106,8 +106,8 @@ fn the_others_run_what_is_spawned_while_it_does_something_else() {
 }
 
 #[test]
-fn alone_in_its_pool_it_runs_what_is_spawned_when_it_yields() {
-    for_each_kind(1, |pool| {
+fn alone_in_its_pool_the_current_thread_runs_spawned_jobs_when_it_yields() {
+    for_each_pool_kind(1, |pool| {
         let (sender, receiver) = channel();
         pool.spawn(move || sender.send(1).unwrap());
         assert_eq!(filch::has_pending(), Some(true));
@@ -119,8 +119,8 @@ fn alone_in_its_pool_it_runs_what_is_spawned_when_it_yields() {
 }
 
 #[test]
-fn after_the_pool_is_gone_it_still_joins_alone() {
-    for_each_kind(3, |pool| {
+fn after_the_pool_is_dropped_the_current_thread_can_still_join() {
+    for_each_pool_kind(3, |pool| {
         drop(pool);
         assert_eq!(fib(15), 610);
         assert_eq!(filch::index(), Some(0));
@@ -128,8 +128,8 @@ fn after_the_pool_is_gone_it_still_joins_alone() {
 }
 
 #[test]
-fn its_part_of_a_broadcast_waits_for_it() {
-    for_each_kind(2, |pool| {
+fn the_part_of_a_broadcast_for_the_current_thread_runs_when_it_yields() {
+    for_each_pool_kind(2, |pool| {
         let parts = AtomicUsize::new(0);
         thread::scope(|scope| {
             let broadcast = scope.spawn(|| pool.broadcast(|_| parts.fetch_add(1, Ordering::SeqCst)));

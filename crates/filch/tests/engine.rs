@@ -12,14 +12,14 @@ use std::sync::{Arc, Barrier, Mutex};
 use std::thread;
 use std::time::Duration;
 
-use common::{in_child, message_of, panic_of, panic_with, spin_until, Drops};
+use common::{catch_message, catch_payload, panic_with, run_in_child, spin_until, Drops};
 use filch::engine::{Asymmetric, ChaseLev, FfCl, FfThe, Pool, Queue, The, Thep, Worker};
 use filch::BuildError;
 use filch_queue::bound::{Bound, Delta};
 use filch_queue::{chase_lev, AtLeastOnce, CapacityError, ExactlyOnce, Owner, PushError, Steal, Thief};
 
-/// Above every known store buffer. It has so many extra stores that thieves are refused only the
-/// last two jobs, so that they steal from short queues too.
+/// A delta above every known store buffer. It has as many extra stores as possible: thieves are
+/// refused only the last two jobs, so they also steal from short queues.
 fn delta() -> Delta {
     Delta::new(Bound::GENEROUS, Delta::MAX_EXTRA_STORES).unwrap()
 }
@@ -44,7 +44,7 @@ macro_rules! kinds {
 
         /// Calls a function, generic over the kind, for all kinds.
         macro_rules! for_all_kinds {
-            ($claim:ident) => {{ $($claim::<$queue>();)* }};
+            ($check:ident) => {{ $($check::<$queue>();)* }};
         }
     };
 }
@@ -62,16 +62,16 @@ kinds! {
     Thep, false, unsafe { Thep::trusting(delta()) };
 }
 
-/// Fails, and ends the whole test run, if the claim takes absurdly long. A lost wake-up or a lost
+/// Fails, and ends the whole test run, if the claim takes 10 minutes. A lost wake-up or a lost
 /// job would otherwise hang it.
-fn without_hanging(claim: impl FnOnce() + Send + 'static) {
+fn abort_if_hanging(check: impl FnOnce() + Send + 'static) {
     let (sender, receiver) = mpsc::channel();
     let test = thread::spawn(move || {
-        claim();
+        check();
         let _ = sender.send(());
     });
     if receiver.recv_timeout(Duration::from_secs(600)) == Err(RecvTimeoutError::Timeout) {
-        eprintln!("a test of the engine hangs");
+        eprintln!("a test of the engine has not ended after 10 minutes; aborting the process");
         std::process::abort();
     }
     if let Err(panic) = test.join() {
@@ -135,8 +135,8 @@ impl Node {
 }
 
 #[test]
-fn fib_is_fib_on_every_queue() {
-    fn claim<Q: Kind>() {
+fn fib_is_correct_on_every_queue() {
+    fn check<Q: Kind>() {
         for threads in [1, 2, 3] {
             let pool = Pool::with_queue(threads, Q::kind()).unwrap();
             for n in [0, 1, 2, 10, 23] {
@@ -144,12 +144,12 @@ fn fib_is_fib_on_every_queue() {
             }
         }
     }
-    without_hanging(|| for_all_kinds!(claim));
+    abort_if_hanging(|| for_all_kinds!(check));
 }
 
 #[test]
-fn random_trees_sum_as_they_do_in_sequence() {
-    fn claim<Q: Kind>() {
+fn sums_of_random_trees_are_those_of_a_serial_run() {
+    fn check<Q: Kind>() {
         for threads in [1, 2, 3] {
             let pool = Pool::with_queue(threads, Q::kind()).unwrap();
             for seed in 0..60 {
@@ -159,7 +159,7 @@ fn random_trees_sum_as_they_do_in_sequence() {
             }
         }
     }
-    without_hanging(|| for_all_kinds!(claim));
+    abort_if_hanging(|| for_all_kinds!(check));
 }
 
 #[test]
@@ -178,7 +178,7 @@ fn every_closure_runs_once() {
             }
         }
     }
-    fn claim<Q: Kind>() {
+    fn check<Q: Kind>() {
         for threads in [2, 3] {
             let pool = Pool::with_queue(threads, Q::kind()).unwrap();
             for _ in 0..20 {
@@ -188,44 +188,44 @@ fn every_closure_runs_once() {
             }
         }
     }
-    without_hanging(|| for_all_kinds!(claim));
+    abort_if_hanging(|| for_all_kinds!(check));
 }
 
 #[test]
 fn work_is_stolen_on_every_queue() {
-    fn claim<Q: Kind>() {
+    fn check<Q: Kind>() {
         let pool = Pool::with_queue(2, Q::kind()).unwrap();
         // A queue that refuses thieves its last jobs gives the others away in time.
         while pool.thefts().steals == 0 {
             pool.install(|worker| fib(worker, 20));
         }
     }
-    without_hanging(|| for_all_kinds!(claim));
+    abort_if_hanging(|| for_all_kinds!(check));
 }
 
 #[test]
-fn closures_that_wait_for_each_other_meet_where_jobs_are_always_stealable() {
-    fn claim<Q: Kind>() {
+fn closures_can_wait_for_each_other_if_jobs_are_always_stealable() {
+    fn check<Q: Kind>() {
         if !Q::ALWAYS_STEALABLE {
             return;
         }
         let pool = Pool::with_queue(3, Q::kind()).unwrap();
         for _ in 0..200 {
-            let meeting = Barrier::new(3);
+            let barrier = Barrier::new(3);
             pool.install(|worker| {
                 worker.join(
-                    |worker| worker.join(|_| meeting.wait().is_leader(), |_| meeting.wait().is_leader()),
-                    |_| meeting.wait().is_leader(),
+                    |worker| worker.join(|_| barrier.wait().is_leader(), |_| barrier.wait().is_leader()),
+                    |_| barrier.wait().is_leader(),
                 )
             });
         }
     }
-    without_hanging(|| for_all_kinds!(claim));
+    abort_if_hanging(|| for_all_kinds!(check));
 }
 
 #[test]
 fn a_sleeping_pool_wakes_for_every_install() {
-    fn claim<Q: Kind>() {
+    fn check<Q: Kind>() {
         let pool = Pool::with_queue(2, Q::kind()).unwrap();
         for round in 0..300 {
             // Long enough for both workers to fall asleep, at times.
@@ -233,12 +233,12 @@ fn a_sleeping_pool_wakes_for_every_install() {
             assert_eq!(pool.install(|worker| worker.join(|_| round, |_| round + 1)), (round, round + 1));
         }
     }
-    without_hanging(|| for_all_kinds!(claim));
+    abort_if_hanging(|| for_all_kinds!(check));
 }
 
 #[test]
-fn many_threads_may_install_at_once() {
-    fn claim<Q: Kind>() {
+fn many_threads_can_install_at_once() {
+    fn check<Q: Kind>() {
         let pool = Pool::with_queue(2, Q::kind()).unwrap();
         thread::scope(|scope| {
             for n in 10..14 {
@@ -251,12 +251,12 @@ fn many_threads_may_install_at_once() {
             }
         });
     }
-    without_hanging(|| for_all_kinds!(claim));
+    abort_if_hanging(|| for_all_kinds!(check));
 }
 
 #[test]
-fn an_install_from_inside_runs_in_place() {
-    fn claim<Q: Kind>() {
+fn an_install_on_a_worker_runs_in_place() {
+    fn check<Q: Kind>() {
         let pool = Pool::with_queue(1, Q::kind()).unwrap();
         let inner = pool.install(|outer| {
             let outer = outer.index();
@@ -264,28 +264,28 @@ fn an_install_from_inside_runs_in_place() {
         });
         assert_eq!(inner, (true, 1, (1, 2)));
     }
-    without_hanging(|| for_all_kinds!(claim));
+    abort_if_hanging(|| for_all_kinds!(check));
 }
 
-fn payload(run: impl FnOnce()) -> u32 {
-    let panic = panic::catch_unwind(AssertUnwindSafe(run)).expect_err("it should have panicked");
-    *panic.downcast::<u32>().expect("its own payload")
+fn catch_u32_payload(run: impl FnOnce()) -> u32 {
+    let panic = panic::catch_unwind(AssertUnwindSafe(run)).expect_err("the closure did not panic");
+    *panic.downcast::<u32>().expect("the payload must be a u32")
 }
 
 #[test]
-fn a_panic_goes_on_with_its_payload_when_both_closures_are_over() {
-    fn claim<Q: Kind>() {
+fn a_panic_resumes_with_its_payload_after_both_closures_have_ended() {
+    fn check<Q: Kind>() {
         for threads in [1, 2, 3] {
             let pool = Pool::with_queue(threads, Q::kind()).unwrap();
             for (first, second, expected) in [(true, false, 1), (false, true, 2), (true, true, 1)] {
-                let over = [AtomicBool::new(false), AtomicBool::new(false)];
+                let finished = [AtomicBool::new(false), AtomicBool::new(false)];
                 let end = |which: usize, panics: bool| {
-                    over[which].store(true, Ordering::SeqCst);
+                    finished[which].store(true, Ordering::SeqCst);
                     if panics {
                         panic::panic_any(which as u32 + 1);
                     }
                 };
-                let got = payload(|| {
+                let got = catch_u32_payload(|| {
                     pool.install(|worker| {
                         worker.join(
                             |worker| {
@@ -298,9 +298,9 @@ fn a_panic_goes_on_with_its_payload_when_both_closures_are_over() {
                     });
                 });
                 assert_eq!(got, expected, "{} on {threads}", Q::NAME);
-                assert!(over.iter().all(|over| over.load(Ordering::SeqCst)));
+                assert!(finished.iter().all(|finished| finished.load(Ordering::SeqCst)));
             }
-            assert_eq!(pool.install(|worker| fib(worker, 15)), serial_fib(15), "the pool lives on");
+            assert_eq!(pool.install(|worker| fib(worker, 15)), serial_fib(15), "the pool must still work");
         }
     }
     panic::set_hook(Box::new(|info| {
@@ -308,11 +308,11 @@ fn a_panic_goes_on_with_its_payload_when_both_closures_are_over() {
             eprintln!("{info}");
         }
     }));
-    without_hanging(|| for_all_kinds!(claim));
+    abort_if_hanging(|| for_all_kinds!(check));
 }
 
 #[test]
-fn panics_anywhere_in_a_tree_come_out_and_leave_the_pool_whole() {
+fn panics_in_a_tree_reach_the_caller_and_the_pool_still_works() {
     fn tree<Q: Queue>(worker: &Worker<Q>, depth: u32, node: Node) -> u64 {
         if depth == 0 {
             if node.0 % 97 == 0 {
@@ -324,7 +324,7 @@ fn panics_anywhere_in_a_tree_come_out_and_leave_the_pool_whole() {
         let (a, b) = worker.join(|worker| tree(worker, depth - 1, left), |worker| tree(worker, depth - 1, right));
         a + b
     }
-    fn claim<Q: Kind>() {
+    fn check<Q: Kind>() {
         let pool = Pool::with_queue(3, Q::kind()).unwrap();
         let mut panicked = 0;
         for seed in 0..100 {
@@ -339,12 +339,12 @@ fn panics_anywhere_in_a_tree_come_out_and_leave_the_pool_whole() {
         }
         assert!(panicked > 10 && panicked < 90);
     }
-    without_hanging(|| for_all_kinds!(claim));
+    abort_if_hanging(|| for_all_kinds!(check));
 }
 
 #[test]
-fn a_pool_that_is_dropped_has_no_threads_left() {
-    fn claim<Q: Kind>() {
+fn dropping_a_pool_ends_its_threads() {
+    fn check<Q: Kind>() {
         for threads in [1, 2, 3] {
             for round in 0..30 {
                 let pool = Pool::with_queue(threads, Q::kind()).unwrap();
@@ -354,17 +354,17 @@ fn a_pool_that_is_dropped_has_no_threads_left() {
             }
         }
     }
-    without_hanging(|| for_all_kinds!(claim));
+    abort_if_hanging(|| for_all_kinds!(check));
 }
 
 #[test]
-fn impossible_numbers_of_threads_are_refused() {
+fn impossible_numbers_of_threads_are_errors() {
     assert!(matches!(Pool::<Asymmetric>::new(0), Err(BuildError::NoThreads)));
     assert!(matches!(Pool::<The>::new(1 << 20), Err(BuildError::TooManyThreads { asked: 0x10_0000, .. })));
 }
 
 #[test]
-fn a_worker_has_the_stack_that_was_asked_for() {
+fn a_worker_has_the_requested_stack_size() {
     /// Recurses through `frames` frames of 16 KiB.
     fn deep(worker: &Worker<The>, frames: u32) -> u32 {
         let frame = std::hint::black_box([1_u8; 16 << 10]);
@@ -374,22 +374,22 @@ fn a_worker_has_the_stack_that_was_asked_for() {
     let pool = Pool::with_stacks(1, The, 64 << 20).unwrap();
     // 16 MiB, eight times the usual stack of a thread.
     assert_eq!(pool.install(|worker| deep(worker, 999)), 1_000);
-    let refused = Pool::with_stacks(1, The, 1_000);
-    assert!(matches!(refused, Err(BuildError::StackTooSmall { asked: 1_000, .. })));
+    let error = Pool::with_stacks(1, The, 1_000);
+    assert!(matches!(error, Err(BuildError::StackTooSmall { asked: 1_000, .. })));
 }
 
 /// A result, or the payload of a panic, that panics when it is dropped.
-struct Bomb;
+struct PanicsOnDrop;
 
-impl Drop for Bomb {
+impl Drop for PanicsOnDrop {
     fn drop(&mut self) {
-        panic_with("a bomb was dropped");
+        panic_with("panic in a drop");
     }
 }
 
-/// What a [`Trapped`] queue does the next time.
+/// What a [`FaultyQueue`] queue does the next time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Trap {
+enum Fault {
     PanicBeforePush,
     PanicAfterPush,
     RefusePush,
@@ -399,52 +399,52 @@ enum Trap {
     PanicInDrop,
 }
 
-/// [`ChaseLev`] with a trap, which a test arms and which springs once.
+/// [`ChaseLev`] with a fault, which a test arms and which is triggered once.
 #[derive(Clone, Default)]
-struct Trapped(Arc<Traps>);
+struct FaultyQueue(Arc<FaultState>);
 
 #[derive(Default)]
-struct Traps {
-    armed: Mutex<Option<Trap>>,
-    sprung: AtomicBool,
+struct FaultState {
+    armed: Mutex<Option<Fault>>,
+    triggered: AtomicBool,
 }
 
-impl Trapped {
-    fn arm(&self, trap: Trap) {
-        *self.0.armed.lock().unwrap() = Some(trap);
+impl FaultyQueue {
+    fn arm(&self, fault: Fault) {
+        *self.0.armed.lock().unwrap() = Some(fault);
     }
 
-    fn has_sprung(&self) -> bool {
-        self.0.sprung.load(Ordering::SeqCst)
+    fn has_triggered(&self) -> bool {
+        self.0.triggered.load(Ordering::SeqCst)
     }
 
-    /// Returns whether this trap is armed, and disarms it.
-    fn springs(&self, trap: Trap) -> bool {
-        let springs = self.0.armed.lock().unwrap().take_if(|armed| *armed == trap).is_some();
-        if springs {
-            self.0.sprung.store(true, Ordering::SeqCst);
+    /// Returns whether this fault is armed, and disarms it.
+    fn triggers(&self, fault: Fault) -> bool {
+        let triggers = self.0.armed.lock().unwrap().take_if(|armed| *armed == fault).is_some();
+        if triggers {
+            self.0.triggered.store(true, Ordering::SeqCst);
         }
-        springs
+        triggers
     }
 
-    fn panic_at(&self, trap: Trap) {
-        assert!(!self.springs(trap), "{trap:?}");
+    fn panic_at(&self, fault: Fault) {
+        assert!(!self.triggers(fault), "{fault:?}");
     }
 }
 
-impl Queue for Trapped {
-    type Owner<T: Send> = TrappedOwner<T>;
-    type Thief<T: Send> = TrappedThief<T>;
+impl Queue for FaultyQueue {
+    type Owner<T: Send> = FaultyOwner<T>;
+    type Thief<T: Send> = FaultyThief<T>;
 
-    fn make<T: Send>(&self) -> (TrappedOwner<T>, TrappedThief<T>) {
+    fn make<T: Send>(&self) -> (FaultyOwner<T>, FaultyThief<T>) {
         let (owner, thief) = chase_lev::new();
-        (TrappedOwner(owner, self.clone()), TrappedThief(thief, self.clone()))
+        (FaultyOwner(owner, self.clone()), FaultyThief(thief, self.clone()))
     }
 }
 
-struct TrappedOwner<T>(chase_lev::Owner<T>, Trapped);
+struct FaultyOwner<T>(chase_lev::Owner<T>, FaultyQueue);
 
-impl<T: Send> Owner for TrappedOwner<T> {
+impl<T: Send> Owner for FaultyOwner<T> {
     type Task = T;
 
     fn push(&self, task: T) {
@@ -454,17 +454,17 @@ impl<T: Send> Owner for TrappedOwner<T> {
     }
 
     fn try_push(&self, task: T) -> Result<(), PushError<T>> {
-        self.1.panic_at(Trap::PanicBeforePush);
-        if self.1.springs(Trap::RefusePush) {
+        self.1.panic_at(Fault::PanicBeforePush);
+        if self.1.triggers(Fault::RefusePush) {
             return Err(PushError::new(task, CapacityError::TooLarge { requested: 8, limit: 7 }));
         }
         self.0.try_push(task)?;
-        self.1.panic_at(Trap::PanicAfterPush);
+        self.1.panic_at(Fault::PanicAfterPush);
         Ok(())
     }
 
     fn pop(&self) -> Option<T> {
-        self.1.panic_at(Trap::PanicInPop);
+        self.1.panic_at(Fault::PanicInPop);
         self.0.pop()
     }
 
@@ -473,141 +473,143 @@ impl<T: Send> Owner for TrappedOwner<T> {
     }
 }
 
-impl<T> Drop for TrappedOwner<T> {
+impl<T> Drop for FaultyOwner<T> {
     fn drop(&mut self) {
-        if self.1.springs(Trap::PanicInDrop) {
-            panic_with(Bomb);
+        if self.1.triggers(Fault::PanicInDrop) {
+            panic_with(PanicsOnDrop);
         }
     }
 }
 
-struct TrappedThief<T>(chase_lev::Thief<T>, Trapped);
+struct FaultyThief<T>(chase_lev::Thief<T>, FaultyQueue);
 
-impl<T> Clone for TrappedThief<T> {
+impl<T> Clone for FaultyThief<T> {
     fn clone(&self) -> Self {
-        TrappedThief(self.0.clone(), self.1.clone())
+        FaultyThief(self.0.clone(), self.1.clone())
     }
 }
 
-impl<T: Send> Thief for TrappedThief<T> {
+impl<T: Send> Thief for FaultyThief<T> {
     type Task = T;
 
     fn steal(&self) -> Steal<T> {
-        self.1.panic_at(Trap::PanicInSteal);
+        self.1.panic_at(Fault::PanicInSteal);
         self.0.steal()
     }
 
     fn len(&self) -> usize {
-        self.1.panic_at(Trap::PanicInLen);
+        self.1.panic_at(Fault::PanicInLen);
         self.0.len()
     }
 }
 
-impl<T> AtLeastOnce for TrappedOwner<T> {}
-impl<T> AtLeastOnce for TrappedThief<T> {}
+impl<T> AtLeastOnce for FaultyOwner<T> {}
+impl<T> AtLeastOnce for FaultyThief<T> {}
 // SAFETY: the tasks are those of a Chase-Lev queue, and a task that is given back was not pushed.
-unsafe impl<T> ExactlyOnce for TrappedOwner<T> {}
+unsafe impl<T> ExactlyOnce for FaultyOwner<T> {}
 // SAFETY: as above.
-unsafe impl<T> ExactlyOnce for TrappedThief<T> {}
+unsafe impl<T> ExactlyOnce for FaultyThief<T> {}
 
 /// Runs a join whose queue panics, after a first closure that panics or does not.
-fn join_on_a_queue_that_panics(trap: Trap, first_panics: bool) {
-    let queue = Trapped::default();
+fn join_on_a_queue_that_panics(fault: Fault, first_panics: bool) {
+    let queue = FaultyQueue::default();
     let pool = Pool::with_queue(2, queue.clone()).unwrap();
     let end_first = || {
         if first_panics {
             panic_with(1_u32);
         }
     };
-    match trap {
-        Trap::PanicBeforePush | Trap::PanicAfterPush => pool.install(|worker| {
-            queue.arm(trap);
+    match fault {
+        Fault::PanicBeforePush | Fault::PanicAfterPush => pool.install(|worker| {
+            queue.arm(fault);
             worker.join(|_| end_first(), |_| ());
         }),
-        Trap::PanicInPop => pool.install(|worker| {
+        Fault::PanicInPop => pool.install(|worker| {
             let arm = |_: &Worker<_>| {
-                queue.arm(trap);
+                queue.arm(fault);
                 end_first();
             };
             worker.join(arm, |_| ());
         }),
-        Trap::PanicInSteal | Trap::PanicInLen => {
+        Fault::PanicInSteal | Fault::PanicInLen => {
             let stolen = AtomicBool::new(false);
             let arm = |_: &Worker<_>| {
                 spin_until(|| stolen.load(Ordering::SeqCst));
-                queue.arm(trap);
+                queue.arm(fault);
                 end_first();
             };
             // The owner waits for this closure, and searches for other work meanwhile.
             let wait = |_: &Worker<_>| {
                 stolen.store(true, Ordering::SeqCst);
-                spin_until(|| queue.has_sprung());
+                spin_until(|| queue.has_triggered());
             };
             pool.install(|worker| worker.join(arm, wait));
         }
-        Trap::RefusePush | Trap::PanicInDrop => unreachable!("no panic while the queue may have the job"),
-    }
-}
-
-#[test]
-fn a_queue_that_panics_while_a_join_has_a_job_in_it_ends_the_process() {
-    let test = "a_queue_that_panics_while_a_join_has_a_job_in_it_ends_the_process";
-    let traps = [Trap::PanicBeforePush, Trap::PanicAfterPush, Trap::PanicInPop, Trap::PanicInSteal, Trap::PanicInLen];
-    for (number, trap) in traps.into_iter().enumerate() {
-        for first_panics in [false, true] {
-            let variables = [("TRAP", &*number.to_string()), ("FIRST_PANICS", &*first_panics.to_string())];
-            let child = in_child(test, &variables, || {
-                let variable = |name| env::var(name).expect("the parent sets it");
-                let trap = traps[variable("TRAP").parse::<usize>().expect("an index")];
-                let first_panics = variable("FIRST_PANICS") == "true";
-                let _ = panic::catch_unwind(|| join_on_a_queue_that_panics(trap, first_panics));
-                println!("still alive");
-            });
-            let Some(output) = child else { return };
-            let said = String::from_utf8_lossy(&output.stderr).into_owned();
-            let sentence = "filch: the queue of a worker panicked while it may have held the job of a join";
-            assert!(said.contains(sentence), "{trap:?}, {first_panics}: {said}");
-            assert!(!String::from_utf8_lossy(&output.stdout).contains("still alive"), "{trap:?}, {first_panics}");
+        Fault::RefusePush | Fault::PanicInDrop => {
+            unreachable!("the queue cannot hold the job when this fault is triggered")
         }
     }
 }
 
 #[test]
-fn a_queue_that_refuses_a_job_makes_its_join_panic_and_neither_closure_runs() {
-    without_hanging(|| {
-        let queue = Trapped::default();
+fn a_queue_that_panics_during_a_join_aborts_the_process() {
+    let test = "a_queue_that_panics_during_a_join_aborts_the_process";
+    let faults =
+        [Fault::PanicBeforePush, Fault::PanicAfterPush, Fault::PanicInPop, Fault::PanicInSteal, Fault::PanicInLen];
+    for (number, fault) in faults.into_iter().enumerate() {
+        for first_panics in [false, true] {
+            let variables = [("FAULT", &*number.to_string()), ("FIRST_PANICS", &*first_panics.to_string())];
+            let child = run_in_child(test, &variables, || {
+                let variable = |name| env::var(name).expect("the parent process sets this variable");
+                let fault = faults[variable("FAULT").parse::<usize>().expect("FAULT must be an index")];
+                let first_panics = variable("FIRST_PANICS") == "true";
+                let _ = panic::catch_unwind(|| join_on_a_queue_that_panics(fault, first_panics));
+                println!("not aborted");
+            });
+            let Some(output) = child else { return };
+            let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
+            let message = "filch: the queue of a worker panicked while it may have held the job of a join";
+            assert!(stderr.contains(message), "{fault:?}, {first_panics}: {stderr}");
+            assert!(!String::from_utf8_lossy(&output.stdout).contains("not aborted"), "{fault:?}, {first_panics}");
+        }
+    }
+}
+
+#[test]
+fn if_the_queue_refuses_a_job_the_join_panics_and_runs_neither_closure() {
+    abort_if_hanging(|| {
+        let queue = FaultyQueue::default();
         let pool = Pool::with_queue(2, queue.clone()).unwrap();
         let (ran, drops) = (AtomicBool::new(false), Drops::default());
         let closure = || {
-            let (ran, dropped) = (&ran, drops.one());
-            move |_: &Worker<Trapped>| {
+            let (ran, dropped) = (&ran, drops.new_value());
+            move |_: &Worker<FaultyQueue>| {
                 ran.store(true, Ordering::SeqCst);
                 drop(dropped);
             }
         };
         let (a, b) = (closure(), closure());
-        let refused = message_of(|| {
+        let error = catch_message(|| {
             pool.install(|worker| {
-                queue.arm(Trap::RefusePush);
+                queue.arm(Fault::RefusePush);
                 worker.join(a, b)
             })
         });
-        assert_eq!(
-            refused,
-            "the task was not pushed: a queue for 8 tasks was asked for, but this kind holds at most 7"
-        );
+        let cause = CapacityError::TooLarge { requested: 8, limit: 7 };
+        assert_eq!(error, format!("the task was not pushed: {cause}"));
         assert!(!ran.load(Ordering::SeqCst));
         assert_eq!(drops.count(), 2);
-        assert_eq!(pool.install(|worker| fib(worker, 10)), 55, "the pool lives on");
+        assert_eq!(pool.install(|worker| fib(worker, 10)), 55, "the pool must still work");
     });
 }
 
 #[test]
-fn the_first_panic_goes_on_though_the_other_result_panics_when_dropped() {
-    without_hanging(|| {
+fn the_first_panic_resumes_even_if_the_other_result_panics_when_dropped() {
+    abort_if_hanging(|| {
         let pool = Pool::<ChaseLev>::new(2).unwrap();
         // The second closure is taken back.
-        let panicked: u32 = panic_of(|| pool.install(|worker| worker.join(|_| panic_with(1_u32), |_| Bomb)));
+        let panicked: u32 =
+            catch_payload(|| pool.install(|worker| worker.join(|_| panic_with(1_u32), |_| PanicsOnDrop)));
         assert_eq!(panicked, 1);
         // The second closure is stolen.
         for first_panics in [true, false] {
@@ -617,22 +619,22 @@ fn the_first_panic_goes_on_though_the_other_result_panics_when_dropped() {
                 if panics {
                     panic_with(1_u32);
                 }
-                Bomb
+                PanicsOnDrop
             };
             let both = || pool.install(|worker| worker.join(|_| end(first_panics), |_| end(!first_panics)));
-            assert_eq!(panic_of::<u32, _>(both), 1);
+            assert_eq!(catch_payload::<u32, _>(both), 1);
         }
     });
 }
 
 #[test]
-fn a_pool_can_be_dropped_though_the_drop_of_a_queue_panics() {
-    without_hanging(|| {
-        let queue = Trapped::default();
+fn a_pool_can_be_dropped_even_if_the_drop_of_a_queue_panics() {
+    abort_if_hanging(|| {
+        let queue = FaultyQueue::default();
         let pool = Pool::with_queue(2, queue.clone()).unwrap();
         assert_eq!(pool.install(|worker| fib(worker, 10)), 55);
-        queue.arm(Trap::PanicInDrop);
+        queue.arm(Fault::PanicInDrop);
         drop(pool);
-        assert!(queue.has_sprung());
+        assert!(queue.has_triggered());
     });
 }

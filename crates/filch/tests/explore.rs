@@ -93,13 +93,13 @@ each_node_at_least_once! {
     untrusted_ff_the_runs_each_task: UntrustedFfThe(delta());
     untrusted_ff_cl_runs_each_task: UntrustedFfCl(delta());
     untrusted_thep_runs_each_task: UntrustedThep(delta());
-    what_is_exactly_once_may_be_used_where_less_is_asked: ChaseLev;
+    an_exactly_once_queue_can_run_an_at_least_once_exploration: ChaseLev;
 }
 
 /// A task has all the others in its worker's queue. It does not end before another worker has begun
 /// two of them. That worker is a thief that took half of them, or one that the thief has called.
 #[test]
-fn a_bulk_thief_takes_many_tasks_at_once_and_shares_them() {
+fn a_thief_of_a_bulk_queue_steals_many_tasks_and_shares_them() {
     let (pool, begun, others) = (pool(3), AtomicBool::new(false), AtomicUsize::new(0));
     let explored = Explore::exactly_once().pool(&pool).queue(Bulk).run([0u32], |task, worker| {
         if task == 0 {
@@ -114,7 +114,7 @@ fn a_bulk_thief_takes_many_tasks_at_once_and_shares_them() {
     });
     let total = explored.total();
     assert_eq!((explored.ending(), total.tasks), (Ending::Complete, 1001));
-    assert!(begun.into_inner() && total.steals >= 100, "{} were stolen", total.steals);
+    assert!(begun.into_inner() && total.steals >= 100, "{} tasks were stolen", total.steals);
 }
 
 /// Tasks that a thief has put into its own queue are dropped with it, once. That holds however the
@@ -122,20 +122,18 @@ fn a_bulk_thief_takes_many_tasks_at_once_and_shares_them() {
 #[test]
 fn a_stopped_exploration_drops_every_task_of_a_bulk_queue_once() {
     for stop_at in [1, 10, 500, 5000] {
-        let precious = std::sync::Arc::new(());
+        let shared = std::sync::Arc::new(());
         let (pool, run) = (pool(4), AtomicUsize::new(0));
-        let _ = Explore::exactly_once().pool(&pool).queue(Bulk).run(
-            [(0u32, precious.clone())],
-            |(depth, precious), worker| {
+        let _ =
+            Explore::exactly_once().pool(&pool).queue(Bulk).run([(0u32, shared.clone())], |(depth, shared), worker| {
                 if depth < 12 {
-                    worker.push_all([0, 1].map(|_| (depth + 1, precious.clone())));
+                    worker.push_all([0, 1].map(|_| (depth + 1, shared.clone())));
                 }
                 if run.fetch_add(1, Ordering::Relaxed) == stop_at {
                     worker.stop();
                 }
-            },
-        );
-        assert_eq!(std::sync::Arc::strong_count(&precious), 1);
+            });
+        assert_eq!(std::sync::Arc::strong_count(&shared), 1);
     }
 }
 
@@ -153,13 +151,13 @@ fn tasks_may_own_and_borrow() {
 }
 
 #[test]
-fn nothing_to_explore_is_over_at_once() {
+fn an_exploration_without_roots_is_complete() {
     let explored = Explore::exactly_once().run([0u32; 0], |_, _| unreachable!());
     assert_eq!(explored.ending(), Ending::Complete);
 }
 
 #[test]
-fn each_worker_has_its_own_state_and_hands_it_back() {
+fn each_worker_has_its_own_state_and_the_result_has_all_states() {
     let pool = pool(4);
     let made = AtomicUsize::new(0);
     let explored = Explore::exactly_once()
@@ -176,7 +174,7 @@ fn each_worker_has_its_own_state_and_hands_it_back() {
 }
 
 #[test]
-fn no_more_workers_than_wanted_take_part() {
+fn no_more_than_the_given_number_of_workers_take_part() {
     let pool = pool(4);
     let explored = Explore::exactly_once().pool(&pool).workers(2).state(|index| index).run(0..1000, |_: i32, _| {});
     assert!(explored.states().iter().all(|index| *index < 2));
@@ -184,7 +182,7 @@ fn no_more_workers_than_wanted_take_part() {
 }
 
 #[test]
-fn a_task_can_stop_it_and_workers_see_that_before_their_next_task() {
+fn after_a_task_stops_an_exploration_no_worker_begins_another_task() {
     let pool = pool(2);
     let after = AtomicU64::new(0);
     let stopped = AtomicBool::new(false);
@@ -200,11 +198,11 @@ fn a_task_can_stop_it_and_workers_see_that_before_their_next_task() {
         }
     });
     assert_eq!(explored.ending(), Ending::Stopped);
-    assert!(after.load(Ordering::Relaxed) <= 2, "{after:?} tasks began after it was stopped");
+    assert!(after.load(Ordering::Relaxed) <= 2, "{after:?} tasks began after the stop");
 }
 
 #[test]
-fn it_can_be_cancelled_from_outside() {
+fn an_exploration_can_be_cancelled_from_outside() {
     let (pool, cancel, begun) = (pool(2), Cancel::new(), AtomicBool::new(false));
     std::thread::scope(|scope| {
         scope.spawn(|| {
@@ -222,7 +220,7 @@ fn it_can_be_cancelled_from_outside() {
 }
 
 #[test]
-fn its_time_can_be_limited() {
+fn an_exploration_stops_at_its_deadline() {
     let pool = pool(2);
     let deadline = Instant::now() + Duration::from_millis(5);
     let explored = Explore::exactly_once().pool(&pool).deadline(deadline).run([0u64], |n, worker| worker.push(n + 1));
@@ -231,7 +229,7 @@ fn its_time_can_be_limited() {
 }
 
 #[test]
-fn a_panic_stops_it_and_goes_on_when_all_have_left() {
+fn a_panic_stops_an_exploration_and_resumes_when_all_workers_have_left() {
     for threads in [1, 2, 4] {
         let pool = pool(threads);
         let (inside, panicked) = (AtomicUsize::new(0), AtomicBool::new(false));
@@ -242,11 +240,11 @@ fn a_panic_stops_it_and_goes_on_when_all_have_left() {
                 // There are many ways to it, and two workers may be there at once.
                 let panics = n == 3000 && !panicked.swap(true, Ordering::SeqCst);
                 inside.fetch_sub(usize::from(!panics), Ordering::SeqCst);
-                assert!(!panics, "three thousand");
+                assert!(!panics, "task 3000");
             });
         }));
         let message = caught.unwrap_err().downcast::<&str>().unwrap();
-        assert_eq!(*message, "three thousand");
+        assert_eq!(*message, "task 3000");
         // Only the worker that panicked is still counted.
         assert_eq!(inside.load(Ordering::SeqCst), 1);
         assert_eq!(pool.install(|| 7), 7);
@@ -269,7 +267,7 @@ fn tasks_that_are_not_run_are_dropped() {
 }
 
 #[test]
-fn explorations_nest_and_stand_beside_joins() {
+fn explorations_can_be_nested_and_combined_with_joins() {
     let pool = pool(3);
     let total = AtomicU64::new(0);
     let count = |roots: u64| {
@@ -290,7 +288,7 @@ fn explorations_nest_and_stand_beside_joins() {
 }
 
 #[test]
-fn it_ends_though_tasks_come_one_at_a_time() {
+fn an_exploration_with_one_task_at_a_time_ends() {
     // A chain: all workers but one are idle all the time, and search.
     for threads in [2, 4, 8] {
         let pool = pool(threads);
@@ -311,23 +309,23 @@ fn it_ends_though_tasks_come_one_at_a_time() {
 fn message(panic: Box<dyn std::any::Any + Send>) -> String {
     match panic.downcast::<String>() {
         Ok(text) => *text,
-        Err(panic) => panic.downcast::<&str>().map_or_else(|_| String::from("something else"), |text| text.to_string()),
+        Err(panic) => panic.downcast::<&str>().map_or_else(|_| String::from("not a message"), |text| text.to_string()),
     }
 }
 
 #[test]
-fn a_panic_in_the_making_of_a_state_stops_it() {
+fn a_panic_in_the_creation_of_a_state_stops_an_exploration() {
     for threads in [1, 2, 4] {
         let pool = pool(threads);
         let panicked = catch_unwind(AssertUnwindSafe(|| {
             let _ = Explore::exactly_once()
                 .pool(&pool)
-                .state(|index| assert!(index != threads - 1, "no state"))
+                .state(|index| assert!(index != threads - 1, "panic in a state"))
                 .run(0..10_000u32, |n, _| drop(std::hint::black_box(vec![n; 100])));
         }));
         // On several threads the last of them may have had nothing to do.
         if let Err(panic) = panicked {
-            assert_eq!(message(panic), "no state");
+            assert_eq!(message(panic), "panic in a state");
         } else {
             assert_ne!(threads, 1);
         }
@@ -335,7 +333,7 @@ fn a_panic_in_the_making_of_a_state_stops_it() {
 }
 
 #[test]
-fn a_panic_in_the_roots_begins_nothing() {
+fn after_a_panic_in_the_roots_no_task_runs() {
     let visited = AtomicBool::new(false);
     let roots = (0..10u32).map(|n| if n < 5 { n } else { panic!("no root") });
     let panicked = catch_unwind(AssertUnwindSafe(|| {
@@ -346,9 +344,9 @@ fn a_panic_in_the_roots_begins_nothing() {
 }
 
 #[test]
-fn tasks_that_panic_when_dropped_do_not_end_the_process() {
-    struct Loud<'a>(&'a AtomicUsize);
-    impl Drop for Loud<'_> {
+fn tasks_that_panic_when_dropped_do_not_abort_the_process() {
+    struct PanicsOnDrop<'a>(&'a AtomicUsize);
+    impl Drop for PanicsOnDrop<'_> {
         fn drop(&mut self) {
             self.0.fetch_add(1, Ordering::Relaxed);
             if !std::thread::panicking() {
@@ -359,7 +357,7 @@ fn tasks_that_panic_when_dropped_do_not_end_the_process() {
     for threads in [1, 2] {
         let (pool, dropped) = (pool(threads), AtomicUsize::new(0));
         let panicked = catch_unwind(AssertUnwindSafe(|| {
-            let _ = Explore::exactly_once().pool(&pool).run((0..100).map(|_| Loud(&dropped)), |_, worker| {
+            let _ = Explore::exactly_once().pool(&pool).run((0..100).map(|_| PanicsOnDrop(&dropped)), |_, worker| {
                 worker.stop();
             });
         }));
@@ -369,7 +367,7 @@ fn tasks_that_panic_when_dropped_do_not_end_the_process() {
 }
 
 #[test]
-fn what_is_stopped_before_it_begins_runs_nothing() {
+fn an_exploration_that_is_stopped_before_it_begins_runs_no_task() {
     let cancel = Cancel::new();
     cancel.cancel();
     let explored = Explore::exactly_once().cancel(&cancel).run(0..100, |_, _| unreachable!());
@@ -381,7 +379,7 @@ fn what_is_stopped_before_it_begins_runs_nothing() {
 }
 
 #[test]
-fn a_cancelled_exploration_begins_at_most_sixteen_more_tasks_a_worker() {
+fn after_a_cancel_each_worker_begins_at_most_sixteen_tasks() {
     for threads in [1, 2, 4] {
         let (pool, cancel, after) = (pool(threads), Cancel::new(), AtomicU64::new(0));
         let explored = Explore::exactly_once().pool(&pool).cancel(&cancel).run([0u64], |n, worker| {
@@ -394,11 +392,11 @@ fn a_cancelled_exploration_begins_at_most_sixteen_more_tasks_a_worker() {
             }
         });
         assert_eq!(explored.ending(), Ending::Cancelled);
-        assert!(after.load(Ordering::Relaxed) <= 16 * threads as u64, "{after:?} tasks began");
+        assert!(after.load(Ordering::Relaxed) <= 16 * threads as u64, "{after:?} tasks began after the cancel");
     }
 }
 
-fn use_the_pool<K: Kind<u32> + Copy>(kind: K, waiting: Waiting, threads: usize) {
+fn run_tasks_that_use_the_pool<K: Kind<u32> + Copy>(kind: K, waiting: Waiting, threads: usize) {
     let pool = Pool::builder().threads(threads).waiting(waiting).build().unwrap();
     let seen: Vec<AtomicBool> = (0..1100).map(|_| AtomicBool::new(false)).collect();
     let count = AtomicU64::new(0);
@@ -426,25 +424,25 @@ fn use_the_pool<K: Kind<u32> + Copy>(kind: K, waiting: Waiting, threads: usize) 
 }
 
 #[test]
-fn tasks_may_use_the_pool_under_every_policy_of_waiting_on_every_queue() {
+fn tasks_can_use_the_pool_with_every_waiting_policy_and_queue() {
     for waiting in [Waiting::Strict, Waiting::StrictInPool, Waiting::Any] {
         for threads in [1, 2, 3] {
-            use_the_pool(ChaseLev, waiting, threads);
-            use_the_pool(The, waiting, threads);
-            use_the_pool(Asymmetric, waiting, threads);
-            use_the_pool(Bulk, waiting, threads);
-            use_the_pool(Lifo, waiting, threads);
-            use_the_pool(Fifo, waiting, threads);
-            use_the_pool(DoubleEnded, waiting, threads);
-            use_the_pool(UntrustedFfThe(delta()), waiting, threads);
-            use_the_pool(UntrustedFfCl(delta()), waiting, threads);
-            use_the_pool(UntrustedThep(delta()), waiting, threads);
+            run_tasks_that_use_the_pool(ChaseLev, waiting, threads);
+            run_tasks_that_use_the_pool(The, waiting, threads);
+            run_tasks_that_use_the_pool(Asymmetric, waiting, threads);
+            run_tasks_that_use_the_pool(Bulk, waiting, threads);
+            run_tasks_that_use_the_pool(Lifo, waiting, threads);
+            run_tasks_that_use_the_pool(Fifo, waiting, threads);
+            run_tasks_that_use_the_pool(DoubleEnded, waiting, threads);
+            run_tasks_that_use_the_pool(UntrustedFfThe(delta()), waiting, threads);
+            run_tasks_that_use_the_pool(UntrustedFfCl(delta()), waiting, threads);
+            run_tasks_that_use_the_pool(UntrustedThep(delta()), waiting, threads);
         }
     }
 }
 
 #[test]
-fn a_long_task_sees_that_its_time_is_up() {
+fn a_long_task_sees_the_end_of_the_time_limit() {
     let explored = Explore::exactly_once().time_limit(Duration::from_millis(5)).run([0], |_, worker| {
         while !worker.is_stopped() {
             std::thread::yield_now();
@@ -454,7 +452,7 @@ fn a_long_task_sees_that_its_time_is_up() {
 }
 
 #[test]
-fn what_was_stopped_before_it_began_has_made_no_state() {
+fn an_exploration_that_is_stopped_before_it_begins_creates_no_state() {
     let cancel = Cancel::new();
     cancel.cancel();
     let explored = Explore::exactly_once().cancel(&cancel).state(|_| -> u32 { unreachable!() }).run([0], |_, _| {});
@@ -462,7 +460,7 @@ fn what_was_stopped_before_it_began_has_made_no_state() {
 }
 
 #[test]
-fn the_counts_are_of_all_and_the_longest_queue_is_seen() {
+fn the_counts_include_all_workers_and_the_longest_queue() {
     for threads in [1, 3] {
         let pool = pool(threads);
         let explored = Explore::exactly_once().pool(&pool).state(|_| ()).run([0u32], |n, worker| {
@@ -479,14 +477,14 @@ fn the_counts_are_of_all_and_the_longest_queue_is_seen() {
 }
 
 #[test]
-fn a_busy_pool_lends_what_it_has() {
+fn an_exploration_ends_while_a_worker_is_busy_with_other_work() {
     let pool = pool(2);
-    let (begun, over) = (AtomicBool::new(false), AtomicBool::new(false));
+    let (begun, finished) = (AtomicBool::new(false), AtomicBool::new(false));
     std::thread::scope(|threads| {
         threads.spawn(|| {
             pool.install(|| {
                 begun.store(true, Ordering::Release);
-                while !over.load(Ordering::Acquire) {
+                while !finished.load(Ordering::Acquire) {
                     std::thread::yield_now();
                 }
             });
@@ -500,7 +498,7 @@ fn a_busy_pool_lends_what_it_has() {
                 worker.push(n / 10);
             }
         });
-        over.store(true, Ordering::Release);
+        finished.store(true, Ordering::Release);
         assert_eq!(
             explored.total().tasks,
             (0..1000u32)
@@ -519,7 +517,7 @@ fn a_busy_pool_lends_what_it_has() {
 }
 
 #[test]
-fn a_task_that_waits_for_one_that_it_has_pushed_is_helped() {
+fn another_worker_runs_a_pushed_task_that_its_pusher_waits_for() {
     let pool = pool(2);
     for _ in 0..200 {
         let done = AtomicBool::new(false);
@@ -528,7 +526,7 @@ fn a_task_that_waits_for_one_that_it_has_pushed_is_helped() {
                 return done.store(true, Ordering::Release);
             }
             worker.push(1);
-            // The other worker is on the bench or on its way there, and comes.
+            // The other worker is in the list of idle workers, or about to be, and is woken.
             while !done.load(Ordering::Acquire) {
                 std::hint::spin_loop();
             }
@@ -538,7 +536,7 @@ fn a_task_that_waits_for_one_that_it_has_pushed_is_helped() {
 }
 
 #[test]
-fn the_first_result_ends_it() {
+fn the_first_result_of_find_stops_the_exploration() {
     for threads in [1, 2, 4] {
         let pool = pool(threads);
         let (found, explored) = Explore::at_least_once().pool(&pool).find([1u64], |n, worker| {
@@ -553,10 +551,10 @@ fn the_first_result_ends_it() {
 }
 
 #[test]
-fn a_full_queue_says_which_to_use_instead() {
+fn the_panic_of_a_full_queue_names_an_alternative() {
     /// Like `Lifo`, with room for a few tasks only.
-    struct Short;
-    impl<T: Copy + Send> filch::explore::queue::Kind<T> for Short {
+    struct ShortLifo;
+    impl<T: Copy + Send> filch::explore::queue::Kind<T> for ShortLifo {
         type Owner = filch_queue::idempotent::lifo::Owner<T>;
         type Thief = filch_queue::idempotent::lifo::Thief<T>;
         fn make(&self) -> (Self::Owner, Self::Thief) {
@@ -565,7 +563,7 @@ fn a_full_queue_says_which_to_use_instead() {
     }
     let pool = pool(1);
     let panicked = catch_unwind(AssertUnwindSafe(|| {
-        let _ = Explore::at_least_once().pool(&pool).queue(Short).run([0u32], |n, worker| worker.push_all([n, n]));
+        let _ = Explore::at_least_once().pool(&pool).queue(ShortLifo).run([0u32], |n, worker| worker.push_all([n, n]));
     }));
     let text = message(panicked.unwrap_err());
     assert!(text.contains("at most 7 tasks") && text.contains("ChaseLev"), "{text}");
@@ -589,7 +587,7 @@ impl Panicky {
 
     fn call(&self, method: &str) {
         if self.0.method == method && self.0.calls.fetch_add(1, Ordering::SeqCst) == self.0.nth {
-            panic!("a queue panicked");
+            panic!("panic in a queue");
         }
     }
 
@@ -616,7 +614,7 @@ impl<T: Send> Owner for PanickyOwner<T> {
     type Task = T;
 
     fn push(&self, task: T) {
-        assert!(self.try_push(task).is_ok(), "no memory");
+        assert!(self.try_push(task).is_ok(), "the push failed");
     }
 
     fn try_push(&self, task: T) -> Result<(), PushError<T>> {
@@ -669,7 +667,7 @@ unsafe impl<T> ExactlyOnce for PanickyOwner<T> {}
 unsafe impl<T> ExactlyOnce for PanickyThief<T> {}
 
 #[test]
-fn a_queue_that_panics_stops_it_and_every_task_is_dropped_once() {
+fn a_queue_that_panics_stops_an_exploration_and_every_task_is_dropped_once() {
     /// A task that borrows, and counts that it was made and dropped.
     struct Task<'a>(u32, &'a AtomicUsize, &'a AtomicUsize);
     impl<'a> Task<'a> {
@@ -710,34 +708,34 @@ fn a_queue_that_panics_stops_it_and_every_task_is_dropped_once() {
             }));
             match panicked {
                 Ok(()) => assert!(!queue.has_panicked(), "{method}, {nth}"),
-                Err(panic) => assert_eq!(message(panic), "a queue panicked"),
+                Err(panic) => assert_eq!(message(panic), "panic in a queue"),
             }
             assert_eq!(made.into_inner(), dropped.into_inner(), "{method}, {nth}, on {threads}");
         }
         let visits = AtomicUsize::new(0);
         let visit = |_| visits.fetch_add(1, Ordering::SeqCst);
         pool.install(|| filch::explore(0..9, |n: u32, _| assert!(visit(n) < 9)));
-        assert_eq!(visits.into_inner(), 9, "the pool lives on");
+        assert_eq!(visits.into_inner(), 9, "the pool must still work");
     }
 }
 
 #[test]
 fn states_that_panic_when_dropped_do_not_hide_the_first_panic() {
     /// Panics when it is dropped, with its name.
-    struct Bomb(&'static str);
-    impl Drop for Bomb {
+    struct PanicsOnDrop(&'static str);
+    impl Drop for PanicsOnDrop {
         fn drop(&mut self) {
             panic!("{} was dropped", self.0);
         }
     }
     let pool = pool(2);
-    let meeting = Barrier::new(2);
+    let barrier = Barrier::new(2);
     let panicked = catch_unwind(AssertUnwindSafe(|| {
-        let explore = Explore::exactly_once().pool(&pool).state(|_| Bomb("a state"));
-        let _ = explore.run([None, None, Some(Bomb("a task"))], |task, worker| match task {
+        let explore = Explore::exactly_once().pool(&pool).state(|_| PanicsOnDrop("a state"));
+        let _ = explore.run([None, None, Some(PanicsOnDrop("a task"))], |task, worker| match task {
             // Each worker runs one of these, and stops before the third.
             None => {
-                meeting.wait();
+                barrier.wait();
                 worker.stop();
             }
             Some(bomb) => std::mem::forget(bomb),

@@ -7,12 +7,12 @@ use std::fs;
 use std::thread;
 use std::time::Duration;
 
-use common::{build, in_place, lending, pool, spin_until, watchdog};
+use common::{build, call_in_place, in_place_builder, pool, spin_until, watchdog};
 use filch::{Fences, Pool, Waiting};
 
 /// The kernel's statistics of one thread.
 #[derive(Debug, PartialEq, Eq)]
-struct Account {
+struct ThreadStats {
     name: String,
     state: String,
     voluntary: u64,
@@ -21,11 +21,11 @@ struct Account {
     ticks: u64,
 }
 
-/// Returns the accounts of all threads whose name begins with `prefix`, in their order. The threads
-/// are those of this process.
-fn accounts(prefix: &str) -> Vec<Account> {
-    let mut accounts: Vec<Account> = fs::read_dir("/proc/self/task")
-        .expect("the threads of this process")
+/// Returns the statistics of all threads of this process whose name begins with `prefix`. They
+/// are sorted by name.
+fn thread_stats(prefix: &str) -> Vec<ThreadStats> {
+    let mut thread_stats: Vec<ThreadStats> = fs::read_dir("/proc/self/task")
+        .expect("cannot list the threads of this process")
         .filter_map(|entry| {
             let folder = entry.ok()?.path();
             let status = fs::read_to_string(folder.join("status")).ok()?;
@@ -39,7 +39,7 @@ fn accounts(prefix: &str) -> Vec<Account> {
             // times.
             let mut times = stat.rsplit_once(')')?.1.split_whitespace().skip(11);
             let mut time = || times.next()?.parse::<u64>().ok();
-            Some(Account {
+            Some(ThreadStats {
                 state: field("State:")?,
                 voluntary: field("voluntary_ctxt_switches:")?.parse().ok()?,
                 involuntary: field("nonvoluntary_ctxt_switches:")?.parse().ok()?,
@@ -48,45 +48,45 @@ fn accounts(prefix: &str) -> Vec<Account> {
             })
         })
         .collect();
-    accounts.sort_by(|a, b| a.name.cmp(&b.name));
-    accounts
+    thread_stats.sort_by(|a, b| a.name.cmp(&b.name));
+    thread_stats
 }
 
 /// Waits until `workers` workers of the pool sleep. They sleep by the pool's counts and, as far as
 /// `asleep` says, by the kernel's. Not only for a moment: a worker may doze before it sleeps for
 /// longer.
-fn let_sleep(pool: &Pool, workers: usize, asleep: impl Fn() -> bool) {
-    for doze in [Duration::from_millis(50), Duration::ZERO] {
+fn wait_until_asleep(pool: &Pool, workers: usize, asleep: impl Fn() -> bool) {
+    for pause in [Duration::from_millis(50), Duration::ZERO] {
         spin_until(|| {
             let total = pool.stats().total();
             total.sleeps == total.wakes + workers as u64
         });
         spin_until(&asleep);
-        thread::sleep(doze);
+        thread::sleep(pause);
     }
 }
 
-fn all_sleep(accounts: &[Account]) -> bool {
-    accounts.iter().all(|thread| thread.state.starts_with('S'))
+fn all_asleep(thread_stats: &[ThreadStats]) -> bool {
+    thread_stats.iter().all(|thread| thread.state.starts_with('S'))
 }
 
-/// Asserts that `workers` workers sleep for a time in which nothing happens to them. `accounts`
-/// returns their accounts. If another machine has the processors, it may take a while until they
+/// Asserts that `workers` workers sleep for a time in which nothing happens to them. `thread_stats`
+/// returns their statistics. If another machine has the processors, it may take a while until they
 /// all sleep.
-fn assert_idle_by(pool: &Pool, workers: usize, accounts: impl Fn() -> Vec<Account>) {
+fn assert_idle_by(pool: &Pool, workers: usize, thread_stats: impl Fn() -> Vec<ThreadStats>) {
     let is_quiet = |_| {
-        let_sleep(pool, workers, || all_sleep(&accounts()));
-        let before = accounts();
+        wait_until_asleep(pool, workers, || all_asleep(&thread_stats()));
+        let before = thread_stats();
         assert_eq!(before.len(), workers);
         // Not to make a race likely: nothing must happen in this time.
         thread::sleep(Duration::from_millis(200));
-        accounts() == before
+        thread_stats() == before
     };
-    assert!((0..10).any(is_quiet), "they never sleep for long: {:?}", accounts());
+    assert!((0..10).any(is_quiet), "the workers do not sleep for 200 ms: {:?}", thread_stats());
 }
 
 fn assert_idle(pool: &Pool, prefix: &str) {
-    assert_idle_by(pool, pool.threads(), || accounts(prefix));
+    assert_idle_by(pool, pool.threads(), || thread_stats(prefix));
 }
 
 fn tree(depth: u32) -> u64 {
@@ -98,7 +98,7 @@ fn tree(depth: u32) -> u64 {
 }
 
 #[test]
-fn a_pool_that_has_had_nothing_to_do_is_idle() {
+fn a_new_pool_is_idle() {
     let _watchdog = watchdog();
     for (round, fences) in [Fences::Automatic, Fences::Owner].into_iter().enumerate() {
         let prefix = format!("new{round}-");
@@ -111,7 +111,7 @@ fn a_pool_that_has_had_nothing_to_do_is_idle() {
 #[test]
 fn a_pool_is_idle_after_its_work() {
     let _watchdog = watchdog();
-    for (round, (fences, waiting)) in common::KINDS.into_iter().enumerate() {
+    for (round, (fences, waiting)) in common::POOL_KINDS.into_iter().enumerate() {
         let prefix = format!("work{round}-");
         let name = prefix.clone();
         let builder = Pool::builder().threads(8).fences(fences).waiting(waiting);
@@ -143,7 +143,7 @@ fn workers_without_work_are_idle_while_one_waits_for_another_pool() {
 #[test]
 fn workers_without_work_are_idle_while_one_computes() {
     let _watchdog = watchdog();
-    for (round, (fences, waiting)) in common::KINDS.into_iter().enumerate() {
+    for (round, (fences, waiting)) in common::POOL_KINDS.into_iter().enumerate() {
         let prefix = format!("busy{round}-");
         let name = prefix.clone();
         let builder = Pool::builder().threads(4).fences(fences).waiting(waiting);
@@ -153,9 +153,9 @@ fn workers_without_work_are_idle_while_one_computes() {
             assert_eq!(tree(10), 1 << 10);
             let own = thread::current().name().map(str::to_string);
             let others = || {
-                let mut accounts = accounts(&prefix);
-                accounts.retain(|thread| Some(&thread.name) != own.as_ref());
-                accounts
+                let mut thread_stats = thread_stats(&prefix);
+                thread_stats.retain(|thread| Some(&thread.name) != own.as_ref());
+                thread_stats
             };
             assert_idle_by(&pool, 3, others);
         });
@@ -165,15 +165,15 @@ fn workers_without_work_are_idle_while_one_computes() {
 #[test]
 fn a_pool_is_idle_after_calls_in_place() {
     let _watchdog = watchdog();
-    for (round, (fences, waiting)) in common::KINDS.into_iter().enumerate() {
+    for (round, (fences, waiting)) in common::POOL_KINDS.into_iter().enumerate() {
         let prefix = format!("lent{round}-");
         let name = prefix.clone();
-        let builder = lending(4).fences(fences).waiting(waiting);
+        let builder = in_place_builder(4).fences(fences).waiting(waiting);
         let pool = build(builder.name(move |index| format!("{name}{index}")));
         for _ in 0..100 {
-            in_place(&pool, || ());
-            assert_eq!(in_place(&pool, || tree(6)), 1 << 6);
-            in_place(&pool, || filch::spawn(|| ()));
+            call_in_place(&pool, || ());
+            assert_eq!(call_in_place(&pool, || tree(6)), 1 << 6);
+            call_in_place(&pool, || filch::spawn(|| ()));
         }
         thread::scope(|scope| {
             for _ in 0..8 {
@@ -190,25 +190,25 @@ fn the_threads_of_a_pool_are_idle_while_a_caller_computes_in_place() {
     for (round, fences) in [Fences::Automatic, Fences::Owner].into_iter().enumerate() {
         let prefix = format!("seat{round}-");
         let name = prefix.clone();
-        let pool = build(lending(4).fences(fences).name(move |index| format!("{name}{index}")));
-        in_place(&pool, || {
+        let pool = build(in_place_builder(4).fences(fences).name(move |index| format!("{name}{index}")));
+        call_in_place(&pool, || {
             // No other worker can take anything from it any more.
             assert_eq!(tree(10), 1 << 10);
-            let own = format!("{prefix}{}", filch::index().expect("a worker"));
+            let own = format!("{prefix}{}", filch::index().expect("the call must run on a worker"));
             let others = || {
-                let mut accounts = accounts(&prefix);
-                accounts.retain(|thread| thread.name != own);
-                accounts
+                let mut thread_stats = thread_stats(&prefix);
+                thread_stats.retain(|thread| thread.name != own);
+                thread_stats
             };
             assert_idle_by(&pool, 3, others);
             // The thread whose seat is lent sleeps as well.
             let is_quiet = |_| {
-                let before = accounts(&own);
+                let before = thread_stats(&own);
                 // Not to make a race likely: nothing must happen in this time.
                 thread::sleep(Duration::from_millis(100));
-                all_sleep(&before) && accounts(&own) == before
+                all_asleep(&before) && thread_stats(&own) == before
             };
-            assert!((0..10).any(is_quiet), "it never sleeps for long: {:?}", accounts(&own));
+            assert!((0..10).any(is_quiet), "the thread does not sleep for 100 ms: {:?}", thread_stats(&own));
         });
     }
 }

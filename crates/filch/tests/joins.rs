@@ -6,18 +6,20 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::Barrier;
 use std::thread;
 
-use common::{build, for_each_kind, panic_of, panic_with, pool, spin_until, watchdog, Counted, Drops, Meeting};
+use common::{
+    build, catch_payload, for_each_pool_kind, panic_with, pool, spin_until, watchdog, CountsDrop, Drops, SpinBarrier,
+};
 use filch::{Pool, Worker};
 
 /// Joins closures of which the second is certain to be stolen.
 fn join_stolen<RA: Send, RB: Send>(a: impl FnOnce() -> RA + Send, b: impl FnOnce() -> RB + Send) -> (RA, RB) {
-    let meeting = Meeting::of(2);
+    let barrier = SpinBarrier::new(2);
     let first = || {
-        meeting.attend();
+        barrier.wait();
         a()
     };
     let second = || {
-        meeting.attend();
+        barrier.wait();
         b()
     };
     filch::join(first, second)
@@ -59,7 +61,7 @@ fn leaves(depth: u32) -> u64 {
 #[test]
 fn a_join_returns_both_results_in_order() {
     let _watchdog = watchdog();
-    for_each_kind(2, |pool| {
+    for_each_pool_kind(2, |pool| {
         assert_eq!(pool.join(|| 1, || "two"), (1, "two"));
         assert_eq!(pool.install(|| filch::join(|| 1, || "two")), (1, "two"));
         assert_eq!(pool.with_worker(|worker| worker.join(|_| 1, |_| "two")), (1, "two"));
@@ -69,11 +71,11 @@ fn a_join_returns_both_results_in_order() {
 }
 
 #[test]
-fn trees_of_joins_come_to_what_a_loop_does() {
+fn trees_of_joins_have_the_results_of_a_loop() {
     let _watchdog = watchdog();
     let numbers: Vec<u64> = (0..100_000).collect();
     for threads in [1, 2, 5] {
-        for_each_kind(threads, |pool| {
+        for_each_pool_kind(threads, |pool| {
             assert_eq!(pool.install(|| sum(&numbers)), 4_999_950_000);
             assert_eq!(pool.with_worker(|worker| fib(worker, 20)), 6765);
             assert_eq!(pool.with_worker(|worker| maybe_fib(worker, 20)), 6765);
@@ -83,7 +85,7 @@ fn trees_of_joins_come_to_what_a_loop_does() {
 }
 
 #[test]
-fn closures_borrow_and_change_what_is_around_them() {
+fn closures_can_borrow_and_change_local_variables() {
     let _watchdog = watchdog();
     let pool = pool(2);
     for _ in 0..100 {
@@ -95,7 +97,7 @@ fn closures_borrow_and_change_what_is_around_them() {
 }
 
 #[test]
-fn joins_outside_of_any_pool_run_in_the_global_one() {
+fn joins_outside_of_any_pool_run_in_the_global_pool() {
     let _watchdog = watchdog();
     assert_eq!(filch::index(), None);
     let (first, second) = filch::join(filch::index, filch::index);
@@ -116,9 +118,9 @@ fn a_join_from_outside_migrates_both_closures() {
 #[test]
 fn a_closure_migrates_if_and_only_if_it_runs_on_another_thread() {
     let _watchdog = watchdog();
-    for_each_kind(2, |pool| {
+    for_each_pool_kind(2, |pool| {
         for round in 0..200 {
-            let (taken, meeting) = (round % 2 == 0, Meeting::of(2));
+            let (taken, barrier) = (round % 2 == 0, SpinBarrier::new(2));
             pool.install(|| {
                 let home = thread::current().id();
                 let ((), stolen) = filch::join_context(
@@ -126,12 +128,12 @@ fn a_closure_migrates_if_and_only_if_it_runs_on_another_thread() {
                         assert!(!context.migrated());
                         assert_eq!(thread::current().id(), home);
                         if taken {
-                            meeting.attend();
+                            barrier.wait();
                         }
                     },
                     |context| {
                         if taken {
-                            meeting.attend();
+                            barrier.wait();
                         }
                         assert_eq!(context.migrated(), thread::current().id() != home);
                         context.migrated()
@@ -144,21 +146,21 @@ fn a_closure_migrates_if_and_only_if_it_runs_on_another_thread() {
 }
 
 #[test]
-fn the_worker_that_runs_a_closure_is_the_one_it_gets() {
+fn a_closure_gets_the_worker_that_runs_it() {
     let _watchdog = watchdog();
     let pool = pool(2);
     for _ in 0..200 {
-        let meeting = Meeting::of(2);
+        let barrier = SpinBarrier::new(2);
         let ((), ()) = pool.with_worker(|worker| {
             let home = worker.index();
             worker.join_context(
                 |worker, context| {
-                    meeting.attend();
+                    barrier.wait();
                     assert_eq!((worker.index(), context.migrated()), (home, false));
                     assert_eq!(Some(worker.index()), filch::index());
                 },
                 |worker, context| {
-                    meeting.attend();
+                    barrier.wait();
                     assert_eq!((worker.index(), context.migrated()), (1 - home, true));
                     assert_eq!(Some(worker.index()), filch::index());
                 },
@@ -168,24 +170,24 @@ fn the_worker_that_runs_a_closure_is_the_one_it_gets() {
 }
 
 #[test]
-fn nothing_migrates_on_a_single_worker_even_beyond_the_end_of_its_stack() {
-    fn down(depth: u32) {
+fn no_closure_migrates_on_a_single_worker_even_beyond_the_end_of_its_fork_stack() {
+    fn nest(depth: u32) {
         if depth > 0 {
             let home = thread::current().id();
             filch::join_context(
                 |context| {
                     assert!(!context.migrated());
-                    down(depth - 1);
+                    nest(depth - 1);
                 },
                 |context| {
                     assert_eq!(thread::current().id(), home);
-                    assert!(!context.migrated(), "at {depth} before the leaves");
+                    assert!(!context.migrated(), "migrated at depth {depth}");
                 },
             );
         }
     }
     let _watchdog = watchdog();
-    build(Pool::builder().threads(1).fork_depth(8)).install(|| down(20));
+    build(Pool::builder().threads(1).fork_depth(8)).install(|| nest(20));
 }
 
 #[test]
@@ -208,7 +210,7 @@ fn join_takes_one_to_eight_closures() {
 }
 
 #[test]
-fn join_takes_closures_that_own_and_that_change_things() {
+fn join_takes_closures_that_own_and_change_variables() {
     let _watchdog = watchdog();
     let (mut a, mut b, mut c) = (0, 0, 0);
     let (text, other) = (String::from("mine"), String::from("too"));
@@ -233,13 +235,13 @@ fn all_eight_closures_can_run_at_once() {
 fn assert_exact_drops(pool: &Pool, stolen: bool) {
     let (owned, returned) = (Drops::default(), Drops::default());
     for round in 1..=500 {
-        let (a, b, meeting) = (owned.one(), owned.one(), Meeting::of(2));
-        let end = |own: Counted| {
+        let (a, b, barrier) = (owned.new_value(), owned.new_value(), SpinBarrier::new(2));
+        let end = |own: CountsDrop| {
             if stolen {
-                meeting.attend();
+                barrier.wait();
             }
             drop(own);
-            returned.one()
+            returned.new_value()
         };
         let end = &end;
         let results = pool.install(|| filch::join(move || end(a), move || end(b)));
@@ -253,28 +255,28 @@ fn assert_exact_drops(pool: &Pool, stolen: bool) {
 fn closures_and_results_are_dropped_once_in_place() {
     let _watchdog = watchdog();
     for threads in [1, 2] {
-        for_each_kind(threads, |pool| assert_exact_drops(pool, false));
+        for_each_pool_kind(threads, |pool| assert_exact_drops(pool, false));
     }
 }
 
 #[test]
 fn closures_and_results_are_dropped_once_when_stolen() {
     let _watchdog = watchdog();
-    for_each_kind(2, |pool| assert_exact_drops(pool, true));
+    for_each_pool_kind(2, |pool| assert_exact_drops(pool, true));
 }
 
 /// Both closures finish, the right panic resumes, and nothing is leaked or dropped twice.
 fn assert_both_finish(pool: &Pool, stolen: bool, first_panics: bool, second_panics: bool) {
     let (owned, results) = (Drops::default(), Drops::default());
     for round in 1..=200 {
-        let (a, b) = (owned.one(), owned.one());
+        let (a, b) = (owned.new_value(), owned.new_value());
         let finished = AtomicUsize::new(0);
-        let meeting = Meeting::of(2);
-        let end = |own: Counted, panics: bool, name: &'static str| {
+        let barrier = SpinBarrier::new(2);
+        let end = |own: CountsDrop, panics: bool, name: &'static str| {
             if stolen {
-                meeting.attend();
+                barrier.wait();
             }
-            let result = results.one();
+            let result = results.new_value();
             finished.fetch_add(1, Ordering::SeqCst);
             drop(own);
             if panics {
@@ -283,7 +285,7 @@ fn assert_both_finish(pool: &Pool, stolen: bool, first_panics: bool, second_pani
             result
         };
         let end = &end;
-        let payload: &str = panic_of(|| {
+        let payload: &str = catch_payload(|| {
             pool.install(|| filch::join(move || end(a, first_panics, "first"), move || end(b, second_panics, "second")))
         });
         assert_eq!(payload, if first_panics { "first" } else { "second" });
@@ -295,7 +297,7 @@ fn assert_both_finish(pool: &Pool, stolen: bool, first_panics: bool, second_pani
 #[test]
 fn both_closures_of_a_join_finish_when_the_first_panics() {
     let _watchdog = watchdog();
-    for_each_kind(2, |pool| {
+    for_each_pool_kind(2, |pool| {
         assert_both_finish(pool, false, true, false);
         assert_both_finish(pool, true, true, false);
     });
@@ -304,16 +306,16 @@ fn both_closures_of_a_join_finish_when_the_first_panics() {
 #[test]
 fn both_closures_of_a_join_finish_when_the_second_panics() {
     let _watchdog = watchdog();
-    for_each_kind(2, |pool| {
+    for_each_pool_kind(2, |pool| {
         assert_both_finish(pool, false, false, true);
         assert_both_finish(pool, true, false, true);
     });
 }
 
 #[test]
-fn the_first_panic_goes_on_when_both_closures_panic() {
+fn the_panic_of_the_first_closure_resumes_when_both_panic() {
     let _watchdog = watchdog();
-    for_each_kind(2, |pool| {
+    for_each_pool_kind(2, |pool| {
         assert_both_finish(pool, false, true, true);
         assert_both_finish(pool, true, true, true);
     });
@@ -323,73 +325,73 @@ fn the_first_panic_goes_on_when_both_closures_panic() {
 fn panics_keep_their_payload_through_every_kind_of_join() {
     let _watchdog = watchdog();
     let pool = pool(2);
-    assert_eq!(panic_of::<u64, _>(|| pool.join(|| panic_with(7u64), || ())), 7);
-    assert_eq!(panic_of::<u64, _>(|| pool.join(|| (), || panic_with(8u64))), 8);
-    assert_eq!(panic_of::<u64, _>(|| pool.with_worker(|worker| worker.join(|_| panic_with(9u64), |_| ()))), 9);
-    assert_eq!(panic_of::<u64, _>(|| pool.install(|| filch::maybe_join(|| (), || panic_with(10u64)))), 10);
-    assert_eq!(panic_of::<u64, _>(|| pool.install(|| filch::join!(|| (), || (), || panic_with(11u64)))), 11);
-    assert_eq!(panic_of::<u64, _>(|| filch::join(|| panic_with(12u64), || ())), 12);
-    assert_eq!(panic_of::<u64, _>(|| filch::join_context(|_| (), |_| panic_with(13u64))), 13);
-    assert_eq!(panic_of::<&str, _>(|| pool.join(|| (), || panic!("in words"))), "in words");
+    assert_eq!(catch_payload::<u64, _>(|| pool.join(|| panic_with(7u64), || ())), 7);
+    assert_eq!(catch_payload::<u64, _>(|| pool.join(|| (), || panic_with(8u64))), 8);
+    assert_eq!(catch_payload::<u64, _>(|| pool.with_worker(|worker| worker.join(|_| panic_with(9u64), |_| ()))), 9);
+    assert_eq!(catch_payload::<u64, _>(|| pool.install(|| filch::maybe_join(|| (), || panic_with(10u64)))), 10);
+    assert_eq!(catch_payload::<u64, _>(|| pool.install(|| filch::join!(|| (), || (), || panic_with(11u64)))), 11);
+    assert_eq!(catch_payload::<u64, _>(|| filch::join(|| panic_with(12u64), || ())), 12);
+    assert_eq!(catch_payload::<u64, _>(|| filch::join_context(|_| (), |_| panic_with(13u64))), 13);
+    assert_eq!(catch_payload::<&str, _>(|| pool.join(|| (), || panic!("a message"))), "a message");
 }
 
 #[test]
 fn maybe_join_runs_the_second_closure_when_the_first_panics_in_place() {
-    fn down(depth: u32, runs: &AtomicUsize) {
+    fn nest(depth: u32, runs: &AtomicUsize) {
         if depth == 0 {
             panic_with("leaf");
         }
         filch::maybe_join(
-            || down(depth - 1, runs),
+            || nest(depth - 1, runs),
             || {
                 runs.fetch_add(1, Ordering::SeqCst);
-                panic_with("of no interest");
+                panic_with("second");
             },
         );
     }
     let _watchdog = watchdog();
-    for_each_kind(1, |pool| {
+    for_each_pool_kind(1, |pool| {
         let runs = AtomicUsize::new(0);
-        assert_eq!(panic_of::<&str, _>(|| pool.install(|| down(20, &runs))), "leaf");
+        assert_eq!(catch_payload::<&str, _>(|| pool.install(|| nest(20, &runs))), "leaf");
         assert_eq!(runs.into_inner(), 20);
     });
 }
 
 #[test]
 fn a_panic_through_many_joins_runs_every_second_closure() {
-    fn down(depth: usize, runs: &AtomicUsize) {
+    fn nest(depth: usize, runs: &AtomicUsize) {
         if depth == 0 {
             panic_with("leaf");
         }
-        filch::join(|| down(depth - 1, runs), || runs.fetch_add(1, Ordering::SeqCst));
+        filch::join(|| nest(depth - 1, runs), || runs.fetch_add(1, Ordering::SeqCst));
     }
     let _watchdog = watchdog();
-    for_each_kind(3, |pool| {
+    for_each_pool_kind(3, |pool| {
         for depth in 1..200 {
             let runs = AtomicUsize::new(0);
-            assert_eq!(panic_of::<&str, _>(|| pool.install(|| down(depth, &runs))), "leaf");
+            assert_eq!(catch_payload::<&str, _>(|| pool.install(|| nest(depth, &runs))), "leaf");
             assert_eq!(runs.into_inner(), depth);
         }
     });
 }
 
 #[test]
-fn a_pool_works_as_before_after_panics() {
+fn a_pool_still_works_after_panics() {
     let _watchdog = watchdog();
-    for_each_kind(2, |pool| {
+    for_each_pool_kind(2, |pool| {
         for round in 0..200u32 {
-            assert_eq!(panic_of::<u32, _>(|| pool.install(|| join_stolen(|| (), || panic_with(round)))), round);
+            assert_eq!(catch_payload::<u32, _>(|| pool.install(|| join_stolen(|| (), || panic_with(round)))), round);
             assert_eq!(pool.with_worker(|worker| fib(worker, 10)), 55);
         }
     });
 }
 
 #[test]
-fn nothing_panics_for_a_thread_that_catches_inside_a_join() {
+fn a_thread_that_catches_a_panic_of_a_join_is_not_panicking() {
     let _watchdog = watchdog();
     let pool = pool(2);
     pool.install(|| {
-        let caught: u32 = panic_of(|| filch::join(|| panic_with(1u32), || assert!(!thread::panicking())));
+        let caught: u32 = catch_payload(|| filch::join(|| panic_with(1u32), || assert!(!thread::panicking())));
         assert_eq!(caught, 1);
         assert!(!thread::panicking());
         assert_eq!(filch::join(|| 1, || 2), (1, 2));
@@ -414,7 +416,7 @@ fn chain(depth: usize, first: impl Fn(usize) -> bool + Copy + Sync + Send) -> us
 fn joins_nest_deeper_than_the_fork_stack() {
     let _watchdog = watchdog();
     for threads in [1, 2, 3] {
-        for (fences, waiting) in common::KINDS {
+        for (fences, waiting) in common::POOL_KINDS {
             for fork_depth in [0, 1, 2, 8] {
                 let pool =
                     build(Pool::builder().threads(threads).fences(fences).waiting(waiting).fork_depth(fork_depth));
@@ -431,52 +433,52 @@ fn joins_nest_deeper_than_the_fork_stack() {
 }
 
 #[test]
-fn a_job_beyond_the_end_of_the_stack_can_be_taken() {
-    fn down(depth: usize, barrier: &Barrier) {
+fn a_job_beyond_the_end_of_the_fork_stack_can_be_stolen() {
+    fn nest(depth: usize, barrier: &Barrier) {
         if depth > 0 {
-            filch::join(|| down(depth - 1, barrier), || ());
+            filch::join(|| nest(depth - 1, barrier), || ());
         } else {
             filch::join(|| barrier.wait(), || barrier.wait());
         }
     }
     let _watchdog = watchdog();
     let barrier = Barrier::new(2);
-    for (fences, waiting) in common::KINDS {
+    for (fences, waiting) in common::POOL_KINDS {
         let pool = build(Pool::builder().threads(2).fences(fences).waiting(waiting).fork_depth(8));
         for round in 0..200 {
-            pool.install(|| down(6 + round % 6, &barrier));
+            pool.install(|| nest(6 + round % 6, &barrier));
         }
     }
 }
 
 #[test]
-fn a_job_beyond_the_end_is_run_once_while_others_raid() {
-    fn down(depth: usize, runs: &AtomicUsize) {
+fn a_job_beyond_the_end_of_the_fork_stack_runs_once_during_raids() {
+    fn nest(depth: usize, runs: &AtomicUsize) {
         if depth > 0 {
-            filch::join(|| down(depth - 1, runs), || runs.fetch_add(1, Ordering::Relaxed));
+            filch::join(|| nest(depth - 1, runs), || runs.fetch_add(1, Ordering::Relaxed));
         }
     }
     let _watchdog = watchdog();
-    for (fences, waiting) in common::KINDS {
+    for (fences, waiting) in common::POOL_KINDS {
         let pool = build(Pool::builder().threads(4).fences(fences).waiting(waiting).fork_depth(1));
         for _ in 0..5000 {
             let runs = AtomicUsize::new(0);
-            pool.install(|| down(6, &runs));
+            pool.install(|| nest(6, &runs));
             assert_eq!(runs.into_inner(), 6);
         }
     }
 }
 
 #[test]
-fn panics_beyond_the_end_let_both_closures_finish() {
-    fn down(depth: usize, runs: &AtomicUsize, second: bool) {
+fn both_closures_finish_if_a_job_beyond_the_end_of_the_fork_stack_panics() {
+    fn nest(depth: usize, runs: &AtomicUsize, second: bool) {
         if depth == 0 {
             if second {
                 filch::join(|| (), || panic_with("leaf"));
             }
             panic_with("leaf");
         }
-        filch::join(|| down(depth - 1, runs, second), || runs.fetch_add(1, Ordering::SeqCst));
+        filch::join(|| nest(depth - 1, runs, second), || runs.fetch_add(1, Ordering::SeqCst));
     }
     let _watchdog = watchdog();
     for threads in [1, 2] {
@@ -484,7 +486,7 @@ fn panics_beyond_the_end_let_both_closures_finish() {
         for second in [false, true] {
             for _ in 0..200 {
                 let runs = AtomicUsize::new(0);
-                assert_eq!(panic_of::<&str, _>(|| pool.install(|| down(20, &runs, second))), "leaf");
+                assert_eq!(catch_payload::<&str, _>(|| pool.install(|| nest(20, &runs, second))), "leaf");
                 assert_eq!(runs.into_inner(), 20);
             }
         }
@@ -501,7 +503,7 @@ fn a_deep_chain_fits_the_default_fork_stack() {
 #[test]
 fn the_first_closure_runs_on_the_thread_that_joins() {
     let _watchdog = watchdog();
-    for_each_kind(3, |pool| {
+    for_each_pool_kind(3, |pool| {
         for _ in 0..200 {
             pool.install(|| {
                 let home = filch::index();
@@ -513,7 +515,7 @@ fn the_first_closure_runs_on_the_thread_that_joins() {
 }
 
 #[test]
-fn many_threads_outside_join_in_one_pool_at_once() {
+fn many_outside_threads_can_join_in_one_pool_at_once() {
     let _watchdog = watchdog();
     let pool = pool(2);
     let start = AtomicBool::new(false);

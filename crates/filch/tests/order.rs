@@ -1,18 +1,18 @@
-//! The order in which one worker runs what it has spawned.
+//! The order in which one worker runs the jobs and tasks that it spawned.
 
 mod common;
 
 use std::sync::mpsc::{channel, Sender};
 use std::sync::Mutex;
 
-use common::{for_each_kind, watchdog};
+use common::{for_each_pool_kind, watchdog};
 use filch::{Pool, Scope};
 
 type Spawn = fn(Box<dyn FnOnce() + Send>);
 
 /// Spawns ten jobs one way, each of which spawns ten another way. Returns the order in which these
 /// run on one worker.
-fn spawned(pool: &Pool, outer: Spawn, inner: Spawn) -> Vec<usize> {
+fn order_of_jobs(pool: &Pool, outer: Spawn, inner: Spawn) -> Vec<usize> {
     let (sender, receiver) = channel();
     pool.install(|| {
         for i in 0..10 {
@@ -31,33 +31,32 @@ fn spawned(pool: &Pool, outer: Spawn, inner: Spawn) -> Vec<usize> {
 
 /// Returns the numbers below a hundred, in the order of their tens. Within those, they are in the
 /// order of their ones.
-fn hundred(tens_rise: bool, ones_rise: bool) -> Vec<usize> {
-    let along = |rise: bool, i: usize| if rise { i } else { 9 - i };
-    (0..100).map(|n| 10 * along(tens_rise, n / 10) + along(ones_rise, n % 10)).collect()
+fn expected_order(tens_ascend: bool, ones_ascend: bool) -> Vec<usize> {
+    let digit = |ascend: bool, i: usize| if ascend { i } else { 9 - i };
+    (0..100).map(|n| 10 * digit(tens_ascend, n / 10) + digit(ones_ascend, n % 10)).collect()
 }
 
 #[test]
-fn spawns_run_youngest_first_and_fifo_ones_in_turn() {
+fn spawned_jobs_run_in_lifo_order_and_fifo_jobs_in_fifo_order() {
     let _watchdog = watchdog();
-    for_each_kind(1, |pool| {
-        assert_eq!(spawned(pool, filch::spawn, filch::spawn), hundred(false, false));
-        assert_eq!(spawned(pool, filch::spawn_fifo, filch::spawn_fifo), hundred(true, true));
-        assert_eq!(spawned(pool, filch::spawn, filch::spawn_fifo), hundred(false, true));
-        assert_eq!(spawned(pool, filch::spawn_fifo, filch::spawn), hundred(true, false));
+    for_each_pool_kind(1, |pool| {
+        assert_eq!(order_of_jobs(pool, filch::spawn, filch::spawn), expected_order(false, false));
+        assert_eq!(order_of_jobs(pool, filch::spawn_fifo, filch::spawn_fifo), expected_order(true, true));
+        assert_eq!(order_of_jobs(pool, filch::spawn, filch::spawn_fifo), expected_order(false, true));
+        assert_eq!(order_of_jobs(pool, filch::spawn_fifo, filch::spawn), expected_order(true, false));
     });
 }
 
 #[test]
-fn spawns_of_both_kinds_keep_their_places_and_the_fifo_ones_their_turns() {
+fn mixed_lifo_and_fifo_jobs_alternate_and_the_fifo_jobs_keep_their_order() {
     let _watchdog = watchdog();
-    for_each_kind(1, |pool| {
+    for_each_pool_kind(1, |pool| {
         let (sender, receiver) = channel();
         pool.install(|| {
             for i in 0..4 {
-                let sender = [sender.clone(), sender.clone()];
-                let [young, old] = sender;
-                filch::spawn(move || young.send(i).unwrap());
-                filch::spawn_fifo(move || old.send(100 + i).unwrap());
+                let (lifo, fifo) = (sender.clone(), sender.clone());
+                filch::spawn(move || lifo.send(i).unwrap());
+                filch::spawn_fifo(move || fifo.send(100 + i).unwrap());
             }
         });
         drop(sender);
@@ -66,9 +65,9 @@ fn spawns_of_both_kinds_keep_their_places_and_the_fifo_ones_their_turns() {
 }
 
 #[test]
-fn fifo_spawns_from_outside_run_in_turn() {
+fn fifo_jobs_from_outside_run_in_fifo_order() {
     let _watchdog = watchdog();
-    for_each_kind(1, |pool| {
+    for_each_pool_kind(1, |pool| {
         let (sender, receiver) = channel();
         for i in 0..50 {
             let sender = sender.clone();
@@ -79,8 +78,8 @@ fn fifo_spawns_from_outside_run_in_turn() {
     });
 }
 
-/// Does the same as `spawned`, for the tasks of a scope.
-fn tasks(
+/// Does the same as `order_of_jobs`, for the tasks of a scope.
+fn order_of_tasks(
     run: impl FnOnce(&(dyn for<'a> Fn(&Scope<'a>, &'a Mutex<Vec<usize>>) + Sync), &Mutex<Vec<usize>>),
 ) -> Vec<usize> {
     let order = Mutex::new(Vec::new());
@@ -100,16 +99,19 @@ fn tasks(
 #[test]
 fn a_worker_runs_its_own_tasks_in_the_order_of_the_scope() {
     let _watchdog = watchdog();
-    for_each_kind(1, |pool| {
-        assert_eq!(tasks(|body, order| pool.scope(|scope| body(scope, order))), hundred(false, false));
-        assert_eq!(tasks(|body, order| pool.scope_fifo(|scope| body(scope, order))), hundred(true, true));
+    for_each_pool_kind(1, |pool| {
+        assert_eq!(order_of_tasks(|body, order| pool.scope(|scope| body(scope, order))), expected_order(false, false));
+        assert_eq!(
+            order_of_tasks(|body, order| pool.scope_fifo(|scope| body(scope, order))),
+            expected_order(true, true)
+        );
     });
 }
 
 #[test]
-fn tasks_from_outside_are_taken_in_the_order_in_which_they_came() {
+fn tasks_from_outside_run_in_spawn_order() {
     let _watchdog = watchdog();
-    for_each_kind(1, |pool| {
+    for_each_pool_kind(1, |pool| {
         let order = Mutex::new(Vec::new());
         pool.in_place_scope_fifo(|scope| {
             for i in 0..50 {
@@ -122,16 +124,16 @@ fn tasks_from_outside_are_taken_in_the_order_in_which_they_came() {
 }
 
 #[test]
-fn every_worker_gets_all_broadcasts_in_the_same_order() {
+fn every_worker_runs_all_broadcasts_in_the_same_order() {
     let _watchdog = watchdog();
-    for_each_kind(3, |pool| {
+    for_each_pool_kind(3, |pool| {
         let seen: [Mutex<Vec<usize>>; 3] = Default::default();
         std::thread::scope(|threads| {
             for thread in 0..4 {
                 let seen = &seen;
                 threads.spawn(move || {
-                    for turn in 0..25 {
-                        pool.broadcast(|part| seen[part.index()].lock().unwrap().push(100 * thread + turn));
+                    for round in 0..25 {
+                        pool.broadcast(|part| seen[part.index()].lock().unwrap().push(100 * thread + round));
                     }
                 });
             }
@@ -143,9 +145,9 @@ fn every_worker_gets_all_broadcasts_in_the_same_order() {
 }
 
 #[test]
-fn a_broadcast_comes_after_what_its_workers_had_spawned() {
+fn a_broadcast_runs_after_jobs_that_its_workers_spawned() {
     let _watchdog = watchdog();
-    for_each_kind(1, |pool| {
+    for_each_pool_kind(1, |pool| {
         let (sender, receiver) = channel();
         pool.install(|| {
             let before = sender.clone();
@@ -161,29 +163,29 @@ fn a_broadcast_comes_after_what_its_workers_had_spawned() {
 }
 
 #[test]
-fn what_a_stolen_half_spawns_into_a_fifo_scope_runs_in_turn() {
+fn tasks_that_a_stolen_closure_spawns_into_a_fifo_scope_run_in_fifo_order() {
     let _watchdog = watchdog();
-    for_each_kind(2, |pool| {
+    for_each_pool_kind(2, |pool| {
         for _ in 0..20 {
             let order = Mutex::new(Vec::new());
-            let push = |number| order.lock().expect("no panic").push(number);
+            let push = |number| order.lock().expect("a task panicked").push(number);
             let push = &push;
             pool.scope_fifo(|scope| {
                 let spawn = || {
                     for number in 0..2 {
                         scope.spawn(move |scope| {
                             push(number);
-                            // Mail does not come in between.
+                            // Mail does not run in between.
                             filch::spawn_broadcast(|_| ());
                             scope.spawn(move |_| push(10 + number));
                         });
                     }
                 };
                 // Its own worker does nothing else, so the other one runs all tasks.
-                let is_over = || order.lock().expect("no panic").len() == 4;
-                filch::join(|| common::spin_until(is_over), spawn);
+                let all_ran = || order.lock().expect("a task panicked").len() == 4;
+                filch::join(|| common::spin_until(all_ran), spawn);
             });
-            assert_eq!(order.into_inner().expect("no panic"), [0, 1, 10, 11]);
+            assert_eq!(order.into_inner().expect("a task panicked"), [0, 1, 10, 11]);
         }
     });
 }

@@ -9,15 +9,15 @@ use std::sync::{Arc, Barrier, Mutex};
 use std::thread;
 
 use common::{
-    assert_passed, build, fib, for_each_kind, in_child, message_of, panic_of, panic_with, pool, spin_until, watchdog,
-    Drops, Meeting, KINDS,
+    assert_child_passed, build, catch_message, catch_payload, fib, for_each_pool_kind, panic_with, pool, run_in_child,
+    spin_until, watchdog, Drops, SpinBarrier, POOL_KINDS,
 };
 use filch::{BuildError, Builder, Pool, Waiting};
 
 #[test]
 fn install_runs_on_a_worker_and_returns_the_result() {
     let _watchdog = watchdog();
-    for_each_kind(2, |pool| {
+    for_each_pool_kind(2, |pool| {
         assert_eq!(pool.index(), None);
         let (index, threads, own) = pool.install(|| (filch::index(), filch::threads(), pool.index()));
         assert!(index.is_some_and(|index| index < 2));
@@ -37,35 +37,35 @@ fn install_on_the_pools_own_worker_runs_in_place() {
 }
 
 #[test]
-fn a_panic_goes_through_install_with_its_payload() {
+fn a_panic_propagates_through_install_with_its_payload() {
     let _watchdog = watchdog();
     let (here, there) = (pool(1), pool(1));
-    assert_eq!(panic_of::<u8, _>(|| here.install(|| panic_with(1u8))), 1);
-    assert_eq!(panic_of::<u8, _>(|| here.install(|| there.install(|| panic_with(2u8)))), 2);
-    assert_eq!(panic_of::<u8, _>(|| here.install(|| there.install(|| here.install(|| panic_with(3u8))))), 3);
+    assert_eq!(catch_payload::<u8, _>(|| here.install(|| panic_with(1u8))), 1);
+    assert_eq!(catch_payload::<u8, _>(|| here.install(|| there.install(|| panic_with(2u8)))), 2);
+    assert_eq!(catch_payload::<u8, _>(|| here.install(|| there.install(|| here.install(|| panic_with(3u8))))), 3);
     assert_eq!(here.install(|| there.install(|| 4)), 4);
 }
 
 #[test]
-fn what_install_moves_in_and_out_is_dropped_once() {
+fn values_that_install_moves_in_and_out_are_dropped_once() {
     let _watchdog = watchdog();
     let (here, there) = (pool(1), pool(1));
     let drops = Drops::default();
     for round in 1..=100 {
-        let (owned, other) = (drops.one(), drops.one());
+        let (owned, other) = (drops.new_value(), drops.new_value());
         let back = here.install(move || {
             drop(owned);
-            there_and_back(other)
+            identity(other)
         });
         assert_eq!(drops.count(), 2 * round - 1);
         drop(back);
         assert_eq!(drops.count(), 2 * round);
     }
-    fn there_and_back<T>(value: T) -> T {
+    fn identity<T>(value: T) -> T {
         value
     }
-    let owned = drops.one();
-    let payload: u8 = panic_of(|| {
+    let owned = drops.new_value();
+    let payload: u8 = catch_payload(|| {
         here.install(|| {
             there.install(move || {
                 let _owned = owned;
@@ -94,7 +94,7 @@ fn functions_inside_an_install_use_that_pool() {
 #[test]
 fn a_pool_can_be_built_used_and_dropped_inside_another() {
     let _watchdog = watchdog();
-    for_each_kind(2, |outer| {
+    for_each_pool_kind(2, |outer| {
         for _ in 0..20 {
             let sums = outer.join(|| pool(2).install(|| fib(10)), || pool(1).install(|| fib(11)));
             assert_eq!(sums, (55, 89));
@@ -103,9 +103,9 @@ fn a_pool_can_be_built_used_and_dropped_inside_another() {
 }
 
 #[test]
-fn installing_forth_and_back_does_not_deadlock() {
+fn installing_back_and_forth_does_not_deadlock() {
     let _watchdog = watchdog();
-    for (fences, waiting) in KINDS {
+    for (fences, waiting) in POOL_KINDS {
         let new = || build(Pool::builder().threads(1).fences(fences).waiting(waiting));
         let (here, there) = (new(), new());
         for _ in 0..200 {
@@ -115,13 +115,13 @@ fn installing_forth_and_back_does_not_deadlock() {
     }
 }
 
-/// Goes from pool to pool, around and around, with joins on the way.
-fn round_and_round(pools: &[&Pool], turns: usize) -> usize {
+/// Installs from pool to pool in a ring, with a join in each.
+fn install_around(pools: &[&Pool], turns: usize) -> usize {
     if turns == 0 {
         return 1;
     }
     pools[turns % pools.len()].install(|| {
-        let (a, b) = filch::join(|| round_and_round(pools, turns - 1), || round_and_round(pools, turns - 1));
+        let (a, b) = filch::join(|| install_around(pools, turns - 1), || install_around(pools, turns - 1));
         a + b
     })
 }
@@ -130,24 +130,24 @@ fn round_and_round(pools: &[&Pool], turns: usize) -> usize {
 fn three_pools_in_a_ring_do_not_deadlock() {
     let _watchdog = watchdog();
     for threads in [1, 2] {
-        for (fences, waiting) in KINDS {
+        for (fences, waiting) in POOL_KINDS {
             let new = || build(Pool::builder().threads(threads).fences(fences).waiting(waiting));
             let pools = [new(), new(), new()];
             let pools = [&pools[0], &pools[1], &pools[2]];
             for _ in 0..5 {
-                assert_eq!(round_and_round(&pools, 7), 128);
+                assert_eq!(install_around(&pools, 7), 128);
             }
         }
     }
 }
 
 #[test]
-fn two_pools_that_install_into_each_other_at_once_do_not_deadlock_where_workers_run_anything_meanwhile() {
+fn two_pools_that_install_into_each_other_do_not_deadlock_unless_waits_are_strict() {
     // Under the strict policy they deadlock: each waits for a worker of the other, and none may run
     // what does not descend from its own wait.
     let _watchdog = watchdog();
     for threads in [1, 2] {
-        for (fences, waiting) in KINDS.into_iter().filter(|kind| kind.1 != Waiting::Strict) {
+        for (fences, waiting) in POOL_KINDS.into_iter().filter(|kind| kind.1 != Waiting::Strict) {
             let new = || build(Pool::builder().threads(threads).fences(fences).waiting(waiting));
             let (here, there) = (new(), new());
             thread::scope(|scope| {
@@ -155,7 +155,7 @@ fn two_pools_that_install_into_each_other_at_once_do_not_deadlock_where_workers_
                     let pools = if turn % 2 == 0 { [&here, &there] } else { [&there, &here] };
                     scope.spawn(move || {
                         for _ in 0..20 {
-                            assert_eq!(round_and_round(&pools, 5), 32);
+                            assert_eq!(install_around(&pools, 5), 32);
                         }
                     });
                 }
@@ -165,38 +165,38 @@ fn two_pools_that_install_into_each_other_at_once_do_not_deadlock_where_workers_
 }
 
 #[test]
-fn scopes_and_jobs_beyond_the_end_go_through_pools_and_back() {
-    fn down(depth: usize, pools: &[&Pool]) -> usize {
+fn scopes_and_jobs_beyond_the_end_of_the_fork_stack_work_across_pools() {
+    fn nest(depth: usize, pools: &[&Pool]) -> usize {
         if depth == 0 {
             return pools[0].install(|| pools[1].install(|| 1));
         }
-        let over = AtomicUsize::new(0);
+        let finished = AtomicUsize::new(0);
         filch::scope(|scope| {
             scope.spawn(|_| {
-                over.fetch_add(pools[depth % 2].install(|| down(depth - 1, pools)), Ordering::Relaxed);
+                finished.fetch_add(pools[depth % 2].install(|| nest(depth - 1, pools)), Ordering::Relaxed);
             });
-            let (a, b) = filch::join(|| down(depth - 1, pools), || pools[depth % 2].install(|| 1));
-            over.fetch_add(a + b, Ordering::Relaxed);
+            let (a, b) = filch::join(|| nest(depth - 1, pools), || pools[depth % 2].install(|| 1));
+            finished.fetch_add(a + b, Ordering::Relaxed);
         });
-        over.into_inner()
+        finished.into_inner()
     }
     let _watchdog = watchdog();
     for threads in [1, 2] {
-        for (fences, waiting) in KINDS {
+        for (fences, waiting) in POOL_KINDS {
             let new = || build(Pool::builder().threads(threads).fences(fences).waiting(waiting).fork_depth(2));
             let (here, there) = (new(), new());
             for _ in 0..5 {
-                assert_eq!(here.install(|| down(6, &[&here, &there])), 127);
+                assert_eq!(here.install(|| nest(6, &[&here, &there])), 127);
             }
         }
     }
 }
 
 #[test]
-fn a_broadcast_runs_once_on_each_worker_and_keeps_their_order() {
+fn a_broadcast_runs_once_on_each_worker_and_returns_results_in_their_order() {
     let _watchdog = watchdog();
     for threads in [1, 2, 5] {
-        for_each_kind(threads, |pool| {
+        for_each_pool_kind(threads, |pool| {
             for _ in 0..50 {
                 let runs = AtomicUsize::new(0);
                 let indices = pool.broadcast(|part| {
@@ -212,9 +212,9 @@ fn a_broadcast_runs_once_on_each_worker_and_keeps_their_order() {
 }
 
 #[test]
-fn the_parts_of_a_broadcast_meet() {
+fn the_parts_of_a_broadcast_can_wait_for_each_other() {
     let _watchdog = watchdog();
-    for_each_kind(3, |pool| {
+    for_each_pool_kind(3, |pool| {
         let barrier = Barrier::new(3);
         for _ in 0..100 {
             pool.broadcast(|_| barrier.wait());
@@ -224,21 +224,21 @@ fn the_parts_of_a_broadcast_meet() {
 }
 
 #[test]
-fn broadcasts_nest_and_cross() {
+fn broadcasts_can_be_nested_and_run_at_the_same_time() {
     let _watchdog = watchdog();
-    for_each_kind(2, |pool| {
+    for_each_pool_kind(2, |pool| {
         for _ in 0..100 {
             // Both workers broadcast to both at once, from a broadcast.
-            let meeting = Meeting::of(2);
+            let barrier = SpinBarrier::new(2);
             let sums = pool.broadcast(|part| {
-                meeting.attend();
+                barrier.wait();
                 filch::broadcast(|inner| 10 * part.index() + inner.index()).iter().sum::<usize>()
             });
             assert_eq!(sums, [1, 21]);
             // And from two closures of a join.
-            let meeting = Meeting::of(2);
+            let barrier = SpinBarrier::new(2);
             let all = || {
-                meeting.attend();
+                barrier.wait();
                 filch::broadcast(|part| part.index())
             };
             assert_eq!(pool.join(all, all), (vec![0, 1], vec![0, 1]));
@@ -249,14 +249,14 @@ fn broadcasts_nest_and_cross() {
 #[test]
 fn a_broadcast_reaches_workers_that_wait() {
     let _watchdog = watchdog();
-    for_each_kind(2, |pool| {
+    for_each_pool_kind(2, |pool| {
         for _ in 0..100 {
-            let meeting = Meeting::of(2);
+            let barrier = SpinBarrier::new(2);
             // The second closure is stolen, and broadcasts to the worker that waits for it.
             let ((), indices) = pool.join(
-                || meeting.attend(),
+                || barrier.wait(),
                 || {
-                    meeting.attend();
+                    barrier.wait();
                     filch::broadcast(|part| part.index())
                 },
             );
@@ -271,7 +271,7 @@ fn a_broadcast_reaches_workers_that_wait() {
 #[test]
 fn a_broadcast_into_another_pool_can_install_back() {
     let _watchdog = watchdog();
-    for (fences, waiting) in KINDS {
+    for (fences, waiting) in POOL_KINDS {
         let new = |threads| build(Pool::builder().threads(threads).fences(fences).waiting(waiting));
         let (here, there) = (new(1), new(2));
         for _ in 0..50 {
@@ -282,11 +282,11 @@ fn a_broadcast_into_another_pool_can_install_back() {
 }
 
 #[test]
-fn a_panic_in_a_broadcast_goes_on_after_all_parts_have_run() {
+fn a_panic_in_a_broadcast_resumes_after_all_parts_have_run() {
     let _watchdog = watchdog();
-    for_each_kind(3, |pool| {
+    for_each_pool_kind(3, |pool| {
         let runs = AtomicUsize::new(0);
-        let payload: &str = panic_of(|| {
+        let payload: &str = catch_payload(|| {
             pool.broadcast(|part| {
                 runs.fetch_add(1, Ordering::SeqCst);
                 if part.index() == 1 {
@@ -303,7 +303,7 @@ fn a_panic_in_a_broadcast_goes_on_after_all_parts_have_run() {
 fn results_of_a_broadcast_are_dropped_once() {
     let _watchdog = watchdog();
     let (pool, drops) = (pool(3), Drops::default());
-    let results = pool.broadcast(|_| drops.one());
+    let results = pool.broadcast(|_| drops.new_value());
     assert_eq!(drops.count(), 0);
     drop(results);
     assert_eq!(drops.count(), 3);
@@ -355,27 +355,27 @@ fn panics_of_the_start_and_exit_handlers_go_to_the_panic_handler() {
 }
 
 #[test]
-fn threads_are_called_as_the_builder_says() {
+fn threads_have_the_names_that_the_builder_sets() {
     let _watchdog = watchdog();
     let name = |_| thread::current().name().map(str::to_string);
-    let pool = build(Pool::builder().threads(2).name(|index| format!("mine-{index}")));
-    assert_eq!(pool.broadcast(name), [Some("mine-0".into()), Some("mine-1".into())]);
+    let pool = build(Pool::builder().threads(2).name(|index| format!("custom-{index}")));
+    assert_eq!(pool.broadcast(name), [Some("custom-0".into()), Some("custom-1".into())]);
     assert_eq!(common::pool(2).broadcast(name), [Some("filch-0".into()), Some("filch-1".into())]);
 }
 
 #[test]
-fn stacks_are_as_large_as_the_builder_says() {
-    fn deep(depth: usize) -> usize {
+fn threads_have_the_stack_size_that_the_builder_sets() {
+    fn use_stack(depth: usize) -> usize {
         let frame = std::hint::black_box([depth; 128]);
         if depth == 0 {
             0
         } else {
-            frame[0] - depth + 1 + deep(depth - 1)
+            frame[0] - depth + 1 + use_stack(depth - 1)
         }
     }
     let _watchdog = watchdog();
     // 20 MiB of frames at least.
-    assert_eq!(build(Pool::builder().threads(1).stack_size(64 << 20)).install(|| deep(20_000)), 20_000);
+    assert_eq!(build(Pool::builder().threads(1).stack_size(64 << 20)).install(|| use_stack(20_000)), 20_000);
     // The least size that is allowed.
     assert_eq!(build(Pool::builder().threads(1).stack_size(64 << 10)).install(|| 1), 1);
 }
@@ -392,35 +392,35 @@ fn a_pool_can_be_pinned() {
 }
 
 #[test]
-fn threads_can_be_started_in_a_way_of_ones_own() {
+fn a_custom_spawner_can_start_the_threads() {
     let _watchdog = watchdog();
     let (handles, seen) = (Arc::new(Mutex::new(Vec::new())), Arc::new(Mutex::new(Vec::new())));
-    let (keep, note) = (handles.clone(), seen.clone());
-    let builder = Pool::builder().threads(3).name(|index| format!("asked-{index}")).stack_size(1 << 20);
+    let (handles_in_spawner, seen_in_spawner) = (handles.clone(), seen.clone());
+    let builder = Pool::builder().threads(3).name(|index| format!("requested-{index}")).stack_size(1 << 20);
     let pool = build(builder.spawner(move |worker| {
-        note.lock().unwrap().push((worker.index(), worker.name().map(str::to_string), worker.stack_size()));
-        let thread = thread::Builder::new().name(format!("given-{}", worker.index()));
-        keep.lock().unwrap().push(thread.spawn(|| worker.run())?);
+        seen_in_spawner.lock().unwrap().push((worker.index(), worker.name().map(str::to_string), worker.stack_size()));
+        let thread = thread::Builder::new().name(format!("actual-{}", worker.index()));
+        handles_in_spawner.lock().unwrap().push(thread.spawn(|| worker.run())?);
         Ok(())
     }));
     let names = pool.broadcast(|_| thread::current().name().map(str::to_string));
-    assert_eq!(names, [0, 1, 2].map(|index| Some(format!("given-{index}"))));
-    let asked = [0, 1, 2].map(|index| (index, Some(format!("asked-{index}")), Some(1 << 20)));
-    assert_eq!(*seen.lock().unwrap(), asked);
+    assert_eq!(names, [0, 1, 2].map(|index| Some(format!("actual-{index}"))));
+    let requested = [0, 1, 2].map(|index| (index, Some(format!("requested-{index}")), Some(1 << 20)));
+    assert_eq!(*seen.lock().unwrap(), requested);
     assert_eq!(pool.install(|| fib(15)), 610);
     drop(pool);
-    // The threads have come back from `run`.
+    // The threads have returned from `run`.
     for handle in std::mem::take(&mut *handles.lock().unwrap()) {
         handle.join().unwrap();
     }
 }
 
 #[test]
-fn a_thread_that_cannot_be_started_ends_those_before_it() {
+fn if_a_thread_cannot_be_started_the_threads_before_it_end() {
     let _watchdog = watchdog();
     for fails_at in 0..4 {
-        let (started, left) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicUsize::new(0)));
-        let (start, exit) = (started.clone(), left.clone());
+        let (started, exited) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicUsize::new(0)));
+        let (start, exit) = (started.clone(), exited.clone());
         let mut threads = Vec::new();
         let result = Pool::builder()
             .threads(4)
@@ -432,7 +432,7 @@ fn a_thread_that_cannot_be_started_ends_those_before_it() {
             })
             .spawner(|worker| {
                 if worker.index() == fails_at {
-                    return Err(io::Error::new(io::ErrorKind::OutOfMemory, "no more"));
+                    return Err(io::Error::new(io::ErrorKind::OutOfMemory, "no more threads"));
                 }
                 threads.push(thread::spawn(|| worker.run()));
                 Ok(())
@@ -440,17 +440,17 @@ fn a_thread_that_cannot_be_started_ends_those_before_it() {
             .build();
         match result {
             Err(BuildError::Thread { index, error }) => {
-                assert_eq!((index, error.to_string().as_str()), (fails_at, "no more"));
+                assert_eq!((index, error.to_string().as_str()), (fails_at, "no more threads"));
             }
             other => panic!("{other:?}"),
         }
         threads.into_iter().for_each(|thread| thread.join().unwrap());
-        assert_eq!((started.load(Ordering::SeqCst), left.load(Ordering::SeqCst)), (fails_at, fails_at));
+        assert_eq!((started.load(Ordering::SeqCst), exited.load(Ordering::SeqCst)), (fails_at, fails_at));
     }
 }
 
 #[test]
-fn a_thread_that_the_system_refuses_is_an_error() {
+fn an_error_of_the_system_when_a_thread_starts_is_returned() {
     let _watchdog = watchdog();
     // Larger than any address space.
     match Pool::builder().threads(2).stack_size(1 << 60).build() {
@@ -480,13 +480,14 @@ fn a_stack_too_small_is_an_error() {
 }
 
 #[test]
-fn the_environment_says_how_many_threads() {
-    let child = in_child("the_environment_says_how_many_threads", &[("FILCH_NUM_THREADS", "3")], || {
-        assert_eq!(Pool::new().unwrap().threads(), 3);
-        assert_eq!(filch::threads(), 3);
-        assert_eq!(Pool::builder().threads(2).build().unwrap().threads(), 2);
-    });
-    assert_passed(child);
+fn the_environment_variable_sets_the_number_of_threads() {
+    let child =
+        run_in_child("the_environment_variable_sets_the_number_of_threads", &[("FILCH_NUM_THREADS", "3")], || {
+            assert_eq!(Pool::new().unwrap().threads(), 3);
+            assert_eq!(filch::threads(), 3);
+            assert_eq!(Pool::builder().threads(2).build().unwrap().threads(), 2);
+        });
+    assert_child_passed(child);
 }
 
 #[test]
@@ -499,66 +500,68 @@ fn without_the_variable_there_is_a_worker_for_each_cpu() {
 }
 
 /// The environment variable is not a number above 0.
-fn assert_refused(test: &str, value: &str) {
-    let child = in_child(test, &[("FILCH_NUM_THREADS", value)], || {
+fn assert_invalid_variable(test: &str, value: &str) {
+    let child = run_in_child(test, &[("FILCH_NUM_THREADS", value)], || {
         let value = std::env::var("FILCH_NUM_THREADS").unwrap();
         let error = Pool::new().unwrap_err();
-        assert!(matches!(&error, BuildError::Variable { name: "FILCH_NUM_THREADS", value: said } if **said == *value));
+        assert!(
+            matches!(&error, BuildError::Variable { name: "FILCH_NUM_THREADS", value: found } if **found == *value)
+        );
         assert!(error.to_string().contains(&format!("{value:?}")));
         assert!(matches!(Builder::new().build_global(), Err(BuildError::Variable { .. })));
         // The global pool cannot return an error, so it panics with it.
-        let message = message_of(|| filch::join(|| (), || ()));
+        let message = catch_message(|| filch::join(|| (), || ()));
         assert!(message.contains("the global pool could not be started: FILCH_NUM_THREADS is"), "{message}");
     });
-    assert_passed(child);
+    assert_child_passed(child);
 }
 
 #[test]
-fn a_number_of_threads_that_is_none_is_an_error() {
-    assert_refused("a_number_of_threads_that_is_none_is_an_error", "many");
+fn an_environment_variable_that_is_not_a_number_is_an_error() {
+    assert_invalid_variable("an_environment_variable_that_is_not_a_number_is_an_error", "many");
 }
 
 #[test]
-fn an_environment_that_says_0_threads_is_an_error() {
-    assert_refused("an_environment_that_says_0_threads_is_an_error", "0");
+fn an_environment_variable_of_0_threads_is_an_error() {
+    assert_invalid_variable("an_environment_variable_of_0_threads_is_an_error", "0");
 }
 
 #[test]
-fn an_environment_that_says_a_negative_number_of_threads_is_an_error() {
-    assert_refused("an_environment_that_says_a_negative_number_of_threads_is_an_error", "-1");
+fn an_environment_variable_with_a_negative_number_of_threads_is_an_error() {
+    assert_invalid_variable("an_environment_variable_with_a_negative_number_of_threads_is_an_error", "-1");
 }
 
 #[test]
 fn the_global_pool_is_built_once() {
-    let child = in_child("the_global_pool_is_built_once", &[], || {
+    let child = run_in_child("the_global_pool_is_built_once", &[], || {
         Pool::builder().threads(3).build_global().unwrap();
         assert_eq!(filch::threads(), 3);
         assert!(matches!(Pool::builder().threads(2).build_global(), Err(BuildError::GlobalIsRunning)));
         assert_eq!(filch::threads(), 3);
         assert_eq!(filch::join(filch::threads, || fib(10)), (3, 55));
     });
-    assert_passed(child);
+    assert_child_passed(child);
 }
 
 #[test]
-fn a_global_pool_that_was_started_by_use_cannot_be_built() {
-    let child = in_child("a_global_pool_that_was_started_by_use_cannot_be_built", &[], || {
+fn a_global_pool_that_is_in_use_cannot_be_built() {
+    let child = run_in_child("a_global_pool_that_is_in_use_cannot_be_built", &[], || {
         assert_eq!(filch::join(|| 1, || 2), (1, 2));
         let error = Pool::builder().build_global().unwrap_err();
         assert_eq!(error.to_string(), "the global pool is already running and cannot be built anew");
     });
-    assert_passed(child);
+    assert_child_passed(child);
 }
 
 #[test]
-fn stats_count_what_was_done() {
+fn stats_count_jobs_steals_and_sleeps() {
     let _watchdog = watchdog();
-    for_each_kind(2, |pool| {
+    for_each_pool_kind(2, |pool| {
         assert_eq!(pool.stats().workers().len(), 2);
         let before = pool.stats().total();
         for _ in 0..100 {
-            let meeting = Meeting::of(2);
-            pool.join(|| meeting.attend(), || meeting.attend());
+            let barrier = SpinBarrier::new(2);
+            pool.join(|| barrier.wait(), || barrier.wait());
         }
         let after = pool.stats().total();
         // Each join was installed, and its second closure stolen.
@@ -573,7 +576,7 @@ fn stats_count_what_was_done() {
 }
 
 #[test]
-fn pools_come_and_go() {
+fn pools_can_be_built_and_dropped_many_times() {
     let _watchdog = watchdog();
     for round in 0..200 {
         let pool = pool(1 + round % 4);
@@ -584,22 +587,22 @@ fn pools_come_and_go() {
 }
 
 #[test]
-fn the_threads_of_a_pool_have_ended_when_its_drop_is_over() {
+fn the_threads_of_a_pool_end_before_its_drop_returns() {
     let _watchdog = watchdog();
     for threads in [1, 2, 8] {
-        let left = Arc::new(AtomicUsize::new(0));
-        let count = left.clone();
+        let exited = Arc::new(AtomicUsize::new(0));
+        let count = exited.clone();
         let pool = build(Pool::builder().threads(threads).on_exit(move |_| {
             count.fetch_add(1, Ordering::SeqCst);
         }));
         drop(pool);
-        assert_eq!(left.load(Ordering::SeqCst), threads);
-        assert_eq!(Arc::strong_count(&left), 1, "a handler outlives its pool");
+        assert_eq!(exited.load(Ordering::SeqCst), threads);
+        assert_eq!(Arc::strong_count(&exited), 1, "a handler must not outlive its pool");
     }
 }
 
 #[test]
-fn a_pool_that_is_dismissed_finishes_what_was_spawned_and_ends_by_itself() {
+fn a_dismissed_pool_runs_all_spawned_jobs_and_then_ends() {
     let _watchdog = watchdog();
     let (sender, receiver) = channel::<usize>();
     let (go, wait) = channel::<()>();
@@ -623,27 +626,27 @@ fn a_pool_dropped_by_another_pools_worker_ends() {
     let _watchdog = watchdog();
     let here = pool(2);
     for _ in 0..50 {
-        let (there, over) = (pool(2), Arc::new(AtomicBool::new(false)));
-        let done = over.clone();
+        let (there, finished) = (pool(2), Arc::new(AtomicBool::new(false)));
+        let done = finished.clone();
         there.spawn(move || {
             assert_eq!(fib(10), 55);
             done.store(true, Ordering::SeqCst);
         });
         here.install(move || drop(there));
-        assert!(over.load(Ordering::SeqCst));
+        assert!(finished.load(Ordering::SeqCst));
     }
 }
 
 /// Forks the process. Returns whether the child has ended well.
 #[cfg(target_os = "linux")]
-fn ends_well_after_fork(child: impl FnOnce()) -> bool {
+fn child_succeeds_after_fork(child: impl FnOnce()) -> bool {
     // SAFETY: the child runs the closure and ends. No thread that is missing in the child has left
     // a lock that it uses locked (the tests below fork only when the pool is asleep).
     match unsafe { libc::fork() } {
         -1 => panic!("{}", io::Error::last_os_error()),
         0 => {
             // A hang would last forever: the watchdog's thread is not in the child.
-            // SAFETY: ends the process after so many seconds.
+            // SAFETY: ends the process after 200 seconds.
             unsafe { libc::alarm(200) };
             let ended = std::panic::catch_unwind(std::panic::AssertUnwindSafe(child));
             // SAFETY: ends the child, without the destructors that only the parent may run.
@@ -659,7 +662,7 @@ fn ends_well_after_fork(child: impl FnOnce()) -> bool {
 }
 
 #[cfg(target_os = "linux")]
-fn let_sleep(pool: &Pool) {
+fn wait_until_asleep(pool: &Pool) {
     spin_until(|| {
         let total = pool.stats().total();
         total.sleeps == total.wakes + pool.threads() as u64
@@ -672,33 +675,33 @@ const AFTER_FORK: &str =
 
 #[cfg(target_os = "linux")]
 #[test]
-fn after_a_fork_the_child_is_told_that_the_pool_has_no_threads() {
-    let child = in_child("after_a_fork_the_child_is_told_that_the_pool_has_no_threads", &[], || {
+fn after_a_fork_calls_into_the_pool_panic_in_the_child() {
+    let child = run_in_child("after_a_fork_calls_into_the_pool_panic_in_the_child", &[], || {
         let pool = pool(2);
         assert_eq!(pool.install(|| fib(10)), 55);
-        let_sleep(&pool);
-        assert!(ends_well_after_fork(|| {
-            assert_eq!(message_of(|| pool.install(|| ())), AFTER_FORK);
-            assert_eq!(message_of(|| pool.join(|| (), || ())), AFTER_FORK);
-            assert_eq!(message_of(|| pool.scope(|_| ())), AFTER_FORK);
-            assert_eq!(message_of(|| pool.spawn(|| ())), AFTER_FORK);
-            assert_eq!(message_of(|| pool.broadcast(|_| ())), AFTER_FORK);
+        wait_until_asleep(&pool);
+        assert!(child_succeeds_after_fork(|| {
+            assert_eq!(catch_message(|| pool.install(|| ())), AFTER_FORK);
+            assert_eq!(catch_message(|| pool.join(|| (), || ())), AFTER_FORK);
+            assert_eq!(catch_message(|| pool.scope(|_| ())), AFTER_FORK);
+            assert_eq!(catch_message(|| pool.spawn(|| ())), AFTER_FORK);
+            assert_eq!(catch_message(|| pool.broadcast(|_| ())), AFTER_FORK);
         }));
         // The parent's pool is as before.
         assert_eq!(pool.install(|| fib(10)), 55);
     });
-    assert_passed(child);
+    assert_child_passed(child);
 }
 
 #[cfg(target_os = "linux")]
 #[test]
 fn after_a_fork_the_child_can_drop_the_pool_and_build_another() {
-    let child = in_child("after_a_fork_the_child_can_drop_the_pool_and_build_another", &[], || {
+    let child = run_in_child("after_a_fork_the_child_can_drop_the_pool_and_build_another", &[], || {
         let old = pool(2);
         assert_eq!(old.install(|| fib(10)), 55);
-        let_sleep(&old);
+        wait_until_asleep(&old);
         let mut old = Some(old);
-        assert!(ends_well_after_fork(|| {
+        assert!(child_succeeds_after_fork(|| {
             drop(old.take());
             let new = pool(2);
             let barrier = Barrier::new(2);
@@ -709,21 +712,21 @@ fn after_a_fork_the_child_can_drop_the_pool_and_build_another() {
         }));
         assert_eq!(old.take().map(|old| old.install(|| fib(10))), Some(55));
     });
-    assert_passed(child);
+    assert_child_passed(child);
 }
 
 #[cfg(target_os = "linux")]
 #[test]
-fn after_a_fork_on_a_worker_the_child_is_told_about_other_pools() {
-    let child = in_child("after_a_fork_on_a_worker_the_child_is_told_about_other_pools", &[], || {
+fn after_a_fork_on_a_worker_calls_into_other_pools_panic_in_the_child() {
+    let child = run_in_child("after_a_fork_on_a_worker_calls_into_other_pools_panic_in_the_child", &[], || {
         let (here, there) = (pool(1), pool(1));
         there.install(|| ());
-        let_sleep(&there);
+        wait_until_asleep(&there);
         here.install(|| {
-            assert!(ends_well_after_fork(|| {
-                assert_eq!(message_of(|| there.install(|| ())), AFTER_FORK);
+            assert!(child_succeeds_after_fork(|| {
+                assert_eq!(catch_message(|| there.install(|| ())), AFTER_FORK);
             }));
         });
     });
-    assert_passed(child);
+    assert_child_passed(child);
 }

@@ -1,5 +1,5 @@
-//! Scopes: all tasks are over when the scope is, whatever they did. It does not matter which worker
-//! ran them.
+//! Scopes: all tasks end before the scope ends, also if some panic. It does not matter which worker
+//! runs them.
 
 mod common;
 
@@ -7,13 +7,13 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Barrier, Mutex};
 use std::thread;
 
-use common::{build, for_each_kind, panic_of, panic_with, pool, spin_until, watchdog, Drops};
+use common::{build, catch_payload, for_each_pool_kind, panic_with, pool, spin_until, watchdog, Drops};
 use filch::{Pool, Scope};
 
 #[test]
-fn a_scope_returns_what_its_closure_does() {
+fn a_scope_returns_the_result_of_its_closure() {
     let _watchdog = watchdog();
-    for_each_kind(2, |pool| {
+    for_each_pool_kind(2, |pool| {
         assert_eq!(pool.scope(|_| "result"), "result");
         assert_eq!(pool.install(|| filch::scope(|scope| scope.spawn(|_| ()))), ());
     });
@@ -21,27 +21,27 @@ fn a_scope_returns_what_its_closure_does() {
 }
 
 #[test]
-fn every_task_is_over_when_the_scope_is() {
+fn every_task_ends_before_the_scope_ends() {
     let _watchdog = watchdog();
     for threads in [1, 2, 5] {
-        for_each_kind(threads, |pool| {
+        for_each_pool_kind(threads, |pool| {
             for tasks in [0, 1, 2, 100, 3000] {
-                let over = AtomicUsize::new(0);
+                let finished = AtomicUsize::new(0);
                 pool.scope(|scope| {
                     for _ in 0..tasks {
                         scope.spawn(|_| {
-                            over.fetch_add(1, Ordering::Relaxed);
+                            finished.fetch_add(1, Ordering::Relaxed);
                         });
                     }
                 });
-                assert_eq!(over.into_inner(), tasks);
+                assert_eq!(finished.into_inner(), tasks);
             }
         });
     }
 }
 
 #[test]
-fn tasks_borrow_and_change_what_outlives_the_scope() {
+fn tasks_can_borrow_and_change_values_that_outlive_the_scope() {
     let _watchdog = watchdog();
     let mut numbers: Vec<usize> = vec![0; 500];
     pool(2).scope(|scope| {
@@ -52,47 +52,47 @@ fn tasks_borrow_and_change_what_outlives_the_scope() {
     assert_eq!(numbers, (0..500).collect::<Vec<_>>());
 }
 
-fn spread<'scope>(scope: &Scope<'scope>, depth: u32, over: &'scope AtomicUsize) {
-    over.fetch_add(1, Ordering::Relaxed);
+fn spawn_tree<'scope>(scope: &Scope<'scope>, depth: u32, finished: &'scope AtomicUsize) {
+    finished.fetch_add(1, Ordering::Relaxed);
     if depth > 0 {
         for _ in 0..2 {
-            scope.spawn(move |scope| spread(scope, depth - 1, over));
+            scope.spawn(move |scope| spawn_tree(scope, depth - 1, finished));
         }
     }
 }
 
 #[test]
-fn tasks_spawn_tasks() {
+fn tasks_can_spawn_tasks() {
     let _watchdog = watchdog();
     for threads in [1, 2, 5] {
-        for_each_kind(threads, |pool| {
-            let over = AtomicUsize::new(0);
-            pool.scope(|scope| spread(scope, 10, &over));
-            assert_eq!(over.into_inner(), 2047);
+        for_each_pool_kind(threads, |pool| {
+            let finished = AtomicUsize::new(0);
+            pool.scope(|scope| spawn_tree(scope, 10, &finished));
+            assert_eq!(finished.into_inner(), 2047);
         });
     }
 }
 
 #[test]
-fn scopes_nest_in_tasks_joins_and_each_other() {
-    fn nest(depth: u32, over: &AtomicUsize) {
+fn scopes_can_be_nested_in_tasks_joins_and_scopes() {
+    fn nest(depth: u32, finished: &AtomicUsize) {
         if depth == 0 {
-            over.fetch_add(1, Ordering::Relaxed);
+            finished.fetch_add(1, Ordering::Relaxed);
             return;
         }
         filch::scope(|scope| {
-            scope.spawn(|_| nest(depth - 1, over));
+            scope.spawn(|_| nest(depth - 1, finished));
             scope.spawn(|_| {
-                filch::join(|| nest(depth - 1, over), || nest(depth - 1, over));
+                filch::join(|| nest(depth - 1, finished), || nest(depth - 1, finished));
             });
         });
     }
     let _watchdog = watchdog();
     for threads in [1, 2, 5] {
-        for_each_kind(threads, |pool| {
-            let over = AtomicUsize::new(0);
-            pool.install(|| nest(6, &over));
-            assert_eq!(over.into_inner(), 729);
+        for_each_pool_kind(threads, |pool| {
+            let finished = AtomicUsize::new(0);
+            pool.install(|| nest(6, &finished));
+            assert_eq!(finished.into_inner(), 729);
         });
     }
 }
@@ -100,10 +100,10 @@ fn scopes_nest_in_tasks_joins_and_each_other() {
 #[test]
 fn an_inner_scopes_task_can_spawn_into_the_outer_scope() {
     let _watchdog = watchdog();
-    for_each_kind(2, |pool| {
+    for_each_pool_kind(2, |pool| {
         for _ in 0..100 {
-            let over = AtomicUsize::new(0);
-            let count = &over;
+            let finished = AtomicUsize::new(0);
+            let count = &finished;
             pool.scope(|outer| {
                 for _ in 0..4 {
                     filch::scope(|inner| {
@@ -118,15 +118,15 @@ fn an_inner_scopes_task_can_spawn_into_the_outer_scope() {
                     });
                 }
             });
-            assert_eq!(over.into_inner(), 8);
+            assert_eq!(finished.into_inner(), 8);
         }
     });
 }
 
 #[test]
-fn tasks_wait_for_each_other_over_enough_workers() {
+fn tasks_can_wait_for_each_other_on_enough_workers() {
     let _watchdog = watchdog();
-    for_each_kind(3, |pool| {
+    for_each_pool_kind(3, |pool| {
         let barrier = Barrier::new(3);
         for _ in 0..300 {
             pool.scope(|scope| {
@@ -142,17 +142,17 @@ fn tasks_wait_for_each_other_over_enough_workers() {
 }
 
 #[test]
-fn a_task_added_from_elsewhere_while_the_owner_waits_is_run() {
+fn a_task_spawned_while_the_owner_of_the_scope_waits_runs() {
     // The last free worker is the one at the scope's end, asleep.
     let _watchdog = watchdog();
-    for_each_kind(2, |pool| {
+    for_each_pool_kind(2, |pool| {
         for _ in 0..200 {
-            let (taken, over) = (AtomicUsize::new(0), AtomicUsize::new(0));
+            let (taken, finished) = (AtomicUsize::new(0), AtomicUsize::new(0));
             pool.scope(|scope| {
                 scope.spawn(|scope| {
                     taken.store(1, Ordering::Release);
-                    scope.spawn(|_| over.store(1, Ordering::Release));
-                    spin_until(|| over.load(Ordering::Acquire) == 1);
+                    scope.spawn(|_| finished.store(1, Ordering::Release));
+                    spin_until(|| finished.load(Ordering::Acquire) == 1);
                 });
                 spin_until(|| taken.load(Ordering::Acquire) == 1);
             });
@@ -161,11 +161,11 @@ fn a_task_added_from_elsewhere_while_the_owner_waits_is_run() {
 }
 
 #[test]
-fn threads_outside_of_the_pool_spawn_into_a_scope() {
+fn threads_outside_of_the_pool_can_spawn_into_a_scope() {
     let _watchdog = watchdog();
-    for_each_kind(2, |pool| {
-        let over = AtomicUsize::new(0);
-        let count = &over;
+    for_each_pool_kind(2, |pool| {
+        let finished = AtomicUsize::new(0);
+        let count = &finished;
         pool.scope(|scope| {
             thread::scope(|threads| {
                 for _ in 0..4 {
@@ -179,57 +179,56 @@ fn threads_outside_of_the_pool_spawn_into_a_scope() {
                 }
             });
         });
-        assert_eq!(over.into_inner(), 400);
+        assert_eq!(finished.into_inner(), 400);
     });
 }
 
 #[test]
-fn another_pools_worker_spawns_into_a_scope() {
-    // The task outlives the call through which its spawner came to be there. Nothing of that call's
-    // frame may be needed any more.
+fn a_worker_of_another_pool_can_spawn_into_a_scope() {
+    // The task outlives the call in which it was spawned. It must not need the frame of that call.
     #[inline(never)]
-    fn deep_down(depth: usize, f: &mut (dyn FnMut() + Send)) {
-        // What a later call leaves where an earlier one has been.
+    fn use_stack(depth: usize, f: &mut (dyn FnMut() + Send)) {
+        // Overwrites the stack that an earlier call has used.
         let frame = std::hint::black_box([usize::MAX / 5; 64]);
         if depth == 0 {
             f();
         } else {
-            deep_down(depth - 1, f);
+            use_stack(depth - 1, f);
         }
         std::hint::black_box(frame);
     }
     let _watchdog = watchdog();
     for _ in 0..200 {
         let (here, there) = (pool(1), pool(1));
-        let over = AtomicUsize::new(0);
-        let (count, there) = (&over, &there);
+        let finished = AtomicUsize::new(0);
+        let (count, there) = (&finished, &there);
         here.scope(|scope| {
-            deep_down(8, &mut || {
+            use_stack(8, &mut || {
                 there.install(|| {
                     scope.spawn(move |_| {
                         count.fetch_add(there.install(|| 1), Ordering::Relaxed);
                     });
                 });
             });
-            deep_down(16, &mut || ());
+            use_stack(16, &mut || ());
         });
-        assert_eq!(over.into_inner(), 1);
+        assert_eq!(finished.into_inner(), 1);
     }
 }
 
 #[test]
-fn a_panic_in_a_task_goes_on_after_every_task_has_run() {
+fn a_panic_in_a_task_resumes_after_every_task_has_run() {
     let _watchdog = watchdog();
     for threads in [1, 3] {
-        for_each_kind(threads, |pool| {
+        for_each_pool_kind(threads, |pool| {
             for _ in 0..50 {
-                let (over, tasks) = (AtomicUsize::new(0), 50);
-                let payload: &str = panic_of(|| {
+                let (finished, tasks) = (AtomicUsize::new(0), 50);
+                let payload: &str = catch_payload(|| {
                     pool.scope(|scope| {
                         for index in 0..tasks {
-                            let over = &over;
+                            let finished = &finished;
                             scope.spawn(move |_| {
-                                over.fetch_add(1, Ordering::Relaxed);
+                                finished.fetch_add(1, Ordering::Relaxed);
                                 if index == 20 {
                                     panic_with("task");
                                 }
@@ -238,60 +237,60 @@ fn a_panic_in_a_task_goes_on_after_every_task_has_run() {
                     })
                 });
                 assert_eq!(payload, "task");
-                assert_eq!(over.into_inner(), tasks);
+                assert_eq!(finished.into_inner(), tasks);
             }
         });
     }
 }
 
 #[test]
-fn a_panic_in_the_closure_goes_on_after_every_task_has_run() {
+fn a_panic_in_the_closure_resumes_after_every_task_has_run() {
     let _watchdog = watchdog();
-    for_each_kind(2, |pool| {
+    for_each_pool_kind(2, |pool| {
         for _ in 0..50 {
-            let over = AtomicUsize::new(0);
-            let payload: &str = panic_of(|| {
+            let finished = AtomicUsize::new(0);
+            let payload: &str = catch_payload(|| {
                 pool.scope(|scope| {
                     for _ in 0..20 {
                         scope.spawn(|_| {
-                            over.fetch_add(1, Ordering::Relaxed);
+                            finished.fetch_add(1, Ordering::Relaxed);
                         });
                     }
                     panic_with("closure")
                 })
             });
             assert_eq!(payload, "closure");
-            assert_eq!(over.into_inner(), 20);
+            assert_eq!(finished.into_inner(), 20);
         }
     });
 }
 
 #[test]
-fn one_panic_goes_on_when_all_tasks_panic() {
+fn one_panic_resumes_when_all_tasks_panic() {
     let _watchdog = watchdog();
-    for_each_kind(2, |pool| {
-        let over = AtomicUsize::new(0);
-        let payload: usize = panic_of(|| {
+    for_each_pool_kind(2, |pool| {
+        let finished = AtomicUsize::new(0);
+        let payload: usize = catch_payload(|| {
             pool.scope(|scope| {
                 for index in 0..50usize {
-                    let over = &over;
+                    let finished = &finished;
                     scope.spawn(move |_| {
-                        over.fetch_add(1, Ordering::Relaxed);
+                        finished.fetch_add(1, Ordering::Relaxed);
                         panic_with(index)
                     });
                 }
             })
         });
         assert!(payload < 50);
-        assert_eq!(over.into_inner(), 50);
+        assert_eq!(finished.into_inner(), 50);
     });
 }
 
 #[test]
-fn the_first_panic_of_a_single_worker_is_that_of_the_youngest_task() {
+fn on_a_single_worker_the_panic_of_the_youngest_task_resumes() {
     // The youngest is run first, and so panics first.
     let _watchdog = watchdog();
-    let payload: usize = panic_of(|| {
+    let payload: usize = catch_payload(|| {
         pool(1).scope(|scope| {
             for index in 0..10usize {
                 scope.spawn(move |_| panic_with(index));
@@ -302,19 +301,19 @@ fn the_first_panic_of_a_single_worker_is_that_of_the_youngest_task() {
 }
 
 #[test]
-fn what_tasks_own_is_dropped_once_before_the_scope_ends() {
+fn values_owned_by_tasks_are_dropped_once_before_the_scope_ends() {
     let _watchdog = watchdog();
     for threads in [1, 3] {
-        for_each_kind(threads, |pool| {
+        for_each_pool_kind(threads, |pool| {
             let drops = Drops::default();
             for round in 1..=100 {
                 pool.scope(|scope| {
                     for _ in 0..10 {
-                        let owned = drops.one();
+                        let owned = drops.new_value();
                         scope.spawn(move |_| drop(owned));
                     }
                     for _ in 0..10 {
-                        let owned = drops.one();
+                        let owned = drops.new_value();
                         scope.spawn(move |_| {
                             let _owned = owned;
                         });
@@ -327,15 +326,15 @@ fn what_tasks_own_is_dropped_once_before_the_scope_ends() {
 }
 
 #[test]
-fn what_a_panicking_task_owns_is_dropped_once() {
+fn values_owned_by_a_panicking_task_are_dropped_once() {
     let _watchdog = watchdog();
-    for_each_kind(2, |pool| {
+    for_each_pool_kind(2, |pool| {
         let drops = Drops::default();
         for round in 1..=100 {
-            let payload: &str = panic_of(|| {
+            let payload: &str = catch_payload(|| {
                 pool.scope(|scope| {
                     for _ in 0..10 {
-                        let owned = drops.one();
+                        let owned = drops.new_value();
                         scope.spawn(move |_| {
                             let _owned = owned;
                             panic_with("task")
@@ -349,25 +348,25 @@ fn what_a_panicking_task_owns_is_dropped_once() {
 }
 
 #[test]
-fn many_scopes_live_at_once() {
+fn many_scopes_can_be_open_at_once() {
     let _watchdog = watchdog();
-    for_each_kind(2, |pool| {
-        let over = AtomicUsize::new(0);
+    for_each_pool_kind(2, |pool| {
+        let finished = AtomicUsize::new(0);
         thread::scope(|threads| {
             for _ in 0..6 {
                 threads.spawn(|| {
                     for _ in 0..100 {
-                        pool.scope(|scope| spread(scope, 4, &over));
+                        pool.scope(|scope| spawn_tree(scope, 4, &finished));
                     }
                 });
             }
         });
-        assert_eq!(over.into_inner(), 6 * 100 * 31);
+        assert_eq!(finished.into_inner(), 6 * 100 * 31);
     });
 }
 
 #[test]
-fn tasks_join_beyond_the_end_of_the_fork_stack() {
+fn tasks_can_join_beyond_the_end_of_the_fork_stack() {
     fn tree(depth: u32) -> u64 {
         if depth == 0 {
             return 1;
@@ -376,7 +375,7 @@ fn tasks_join_beyond_the_end_of_the_fork_stack() {
         a + b
     }
     let _watchdog = watchdog();
-    for (fences, waiting) in common::KINDS {
+    for (fences, waiting) in common::POOL_KINDS {
         let pool = build(Pool::builder().threads(3).fences(fences).waiting(waiting).fork_depth(3));
         let sum = AtomicUsize::new(0);
         pool.scope(|scope| {
@@ -391,51 +390,51 @@ fn tasks_join_beyond_the_end_of_the_fork_stack() {
 }
 
 #[test]
-fn scopes_nest_deeper_than_a_worker_has_segments() {
-    fn nest(depth: usize, over: &AtomicUsize) {
-        over.fetch_add(1, Ordering::Relaxed);
+fn scopes_can_be_nested_deeper_than_a_worker_has_segments() {
+    fn nest(depth: usize, finished: &AtomicUsize) {
+        finished.fetch_add(1, Ordering::Relaxed);
         if depth > 0 {
             filch::scope(|scope| {
                 scope.spawn(|_| {
-                    over.fetch_add(1, Ordering::Relaxed);
+                    finished.fetch_add(1, Ordering::Relaxed);
                 });
-                nest(depth - 1, over);
+                nest(depth - 1, finished);
                 scope.spawn(|_| {
-                    over.fetch_add(1, Ordering::Relaxed);
+                    finished.fetch_add(1, Ordering::Relaxed);
                 });
             });
         }
     }
     let _watchdog = watchdog();
-    for (fences, waiting) in common::KINDS {
+    for (fences, waiting) in common::POOL_KINDS {
         for threads in [1, 3] {
             let pool = build(Pool::builder().threads(threads).fences(fences).waiting(waiting).stack_size(16 << 20));
-            let over = AtomicUsize::new(0);
-            pool.install(|| nest(400, &over));
-            assert_eq!(over.into_inner(), 1201);
+            let finished = AtomicUsize::new(0);
+            pool.install(|| nest(400, &finished));
+            assert_eq!(finished.into_inner(), 1201);
         }
     }
 }
 
 #[test]
-fn fifo_scopes_nest_deeper_than_a_worker_has_lanes_and_keep_their_order() {
+fn fifo_scopes_nested_deeper_than_a_worker_has_lanes_keep_their_order() {
     fn nest(depth: usize, order: &Mutex<Vec<usize>>) {
         filch::scope_fifo(|scope| {
             for number in 0..3 {
-                scope.spawn(move |_| order.lock().expect("no panic").push(10 * depth + number));
+                scope.spawn(move |_| order.lock().expect("a task panicked").push(10 * depth + number));
             }
             if depth > 0 {
                 nest(depth - 1, order);
             }
-            scope.spawn(move |_| order.lock().expect("no panic").push(10 * depth + 3));
+            scope.spawn(move |_| order.lock().expect("a task panicked").push(10 * depth + 3));
         });
     }
     let _watchdog = watchdog();
-    for (fences, waiting) in common::KINDS {
+    for (fences, waiting) in common::POOL_KINDS {
         let pool = build(Pool::builder().threads(1).fences(fences).waiting(waiting));
         let order = Mutex::new(Vec::new());
         pool.install(|| nest(20, &order));
-        let order = order.into_inner().expect("no panic");
+        let order = order.into_inner().expect("a task panicked");
         for depth in 0..=20 {
             let of_depth: Vec<_> =
                 order.iter().filter(|&&number| number / 10 == depth).map(|number| number % 10).collect();
@@ -444,12 +443,12 @@ fn fifo_scopes_nest_deeper_than_a_worker_has_lanes_and_keep_their_order() {
         let pool = build(Pool::builder().threads(3).fences(fences).waiting(waiting));
         let order = Mutex::new(Vec::new());
         (0..20).for_each(|_| pool.install(|| nest(20, &order)));
-        assert_eq!(order.into_inner().expect("no panic").len(), 20 * 21 * 4);
+        assert_eq!(order.into_inner().expect("a task panicked").len(), 20 * 21 * 4);
     }
 }
 
 #[test]
-fn tasks_of_all_sizes_are_run_with_what_they_own() {
+fn tasks_of_all_sizes_and_alignments_run_with_their_values() {
     #[repr(align(64))]
     struct Aligned(u8);
 
@@ -457,7 +456,7 @@ fn tasks_of_all_sizes_are_run_with_what_they_own() {
         let sum = AtomicUsize::new(0);
         pool.scope(|scope| {
             for index in 0..100 {
-                let (sum, words, owned) = (&sum, [index; WORDS], drops.one());
+                let (sum, words, owned) = (&sum, [index; WORDS], drops.new_value());
                 scope.spawn(move |_| {
                     let _owned = owned;
                     sum.fetch_add(words.iter().sum::<usize>(), Ordering::Relaxed);
@@ -467,7 +466,7 @@ fn tasks_of_all_sizes_are_run_with_what_they_own() {
         sum.into_inner()
     }
     let _watchdog = watchdog();
-    for_each_kind(2, |pool| {
+    for_each_pool_kind(2, |pool| {
         let drops = Drops::default();
         assert_eq!(own::<0>(pool, &drops), 0);
         assert_eq!(own::<1>(pool, &drops), 4950);
@@ -492,49 +491,49 @@ fn tasks_of_all_sizes_are_run_with_what_they_own() {
 }
 
 #[test]
-fn both_halves_of_a_join_spawn_into_the_scope_around_it() {
-    fn halves<'scope>(scope: &Scope<'scope>, depth: u32, over: &'scope AtomicUsize) {
+fn both_closures_of_a_join_can_spawn_into_the_scope_around_it() {
+    fn spawn_in_both<'scope>(scope: &Scope<'scope>, depth: u32, finished: &'scope AtomicUsize) {
         if depth == 0 {
             scope.spawn(move |_| {
-                over.fetch_add(1, Ordering::Relaxed);
+                finished.fetch_add(1, Ordering::Relaxed);
             });
             return;
         }
-        filch::join(|| halves(scope, depth - 1, over), || halves(scope, depth - 1, over));
+        filch::join(|| spawn_in_both(scope, depth - 1, finished), || spawn_in_both(scope, depth - 1, finished));
     }
     let _watchdog = watchdog();
     for threads in [1, 2, 5] {
-        for_each_kind(threads, |pool| {
+        for_each_pool_kind(threads, |pool| {
             for _ in 0..20 {
-                let over = AtomicUsize::new(0);
-                pool.scope(|scope| halves(scope, 6, &over));
-                assert_eq!(over.into_inner(), 64);
+                let finished = AtomicUsize::new(0);
+                pool.scope(|scope| spawn_in_both(scope, 6, &finished));
+                assert_eq!(finished.into_inner(), 64);
             }
         });
     }
 }
 
 #[test]
-fn a_task_is_taken_from_a_worker_that_blocks_in_the_body() {
+fn a_task_is_stolen_from_a_worker_that_blocks_in_the_closure_of_the_scope() {
     // Whatever the worker has forked and spawned before, and though it pushes nothing more.
     let _watchdog = watchdog();
-    for (fences, waiting) in common::KINDS {
+    for (fences, waiting) in common::POOL_KINDS {
         let pool = build(Pool::builder().threads(2).fences(fences).waiting(waiting));
         for round in 0..200 {
-            let over = AtomicUsize::new(0);
+            let finished = AtomicUsize::new(0);
             pool.scope(|scope| {
                 (0..round % 7).for_each(|_| filch::scope(|inner| inner.spawn(|_| ())));
-                scope.spawn(|_| over.store(1, Ordering::Release));
-                spin_until(|| over.load(Ordering::Acquire) == 1);
+                scope.spawn(|_| finished.store(1, Ordering::Release));
+                spin_until(|| finished.load(Ordering::Acquire) == 1);
             });
             pool.scope_fifo(|scope| {
-                scope.spawn(|_| over.store(2, Ordering::Release));
-                spin_until(|| over.load(Ordering::Acquire) == 2);
+                scope.spawn(|_| finished.store(2, Ordering::Release));
+                spin_until(|| finished.load(Ordering::Acquire) == 2);
             });
-            let over: &'static AtomicUsize = Box::leak(Box::new(over));
+            let finished: &'static AtomicUsize = Box::leak(Box::new(finished));
             pool.install(|| {
-                filch::spawn(|| over.store(3, Ordering::Release));
-                spin_until(|| over.load(Ordering::Acquire) == 3);
+                filch::spawn(|| finished.store(3, Ordering::Release));
+                spin_until(|| finished.load(Ordering::Acquire) == 3);
             });
         }
     }
@@ -544,62 +543,62 @@ fn a_task_is_taken_from_a_worker_that_blocks_in_the_body() {
 fn a_fifo_scope_ends_after_the_task_that_a_raid_has_just_published() {
     // Many ends with one task, while another worker is about to raid.
     let _watchdog = watchdog();
-    for (fences, waiting) in common::KINDS {
+    for (fences, waiting) in common::POOL_KINDS {
         let pool = build(Pool::builder().threads(3).fences(fences).waiting(waiting));
         pool.install(|| {
             for round in 0..3000u32 {
-                let over = AtomicUsize::new(0);
+                let finished = AtomicUsize::new(0);
                 filch::scope_fifo(|scope| {
                     scope.spawn(|scope| {
-                        scope.spawn(|_| _ = over.fetch_add(1, Ordering::Relaxed));
+                        scope.spawn(|_| _ = finished.fetch_add(1, Ordering::Relaxed));
                         (0..round % 200).for_each(|_| std::hint::spin_loop());
-                        over.fetch_add(1, Ordering::Relaxed);
+                        finished.fetch_add(1, Ordering::Relaxed);
                     });
                     (0..round % 300).for_each(|_| std::hint::spin_loop());
                 });
-                assert_eq!(over.into_inner(), 2);
+                assert_eq!(finished.into_inner(), 2);
             }
         });
     }
 }
 
 #[test]
-fn a_task_for_an_outer_fifo_scope_keeps_its_turn() {
+fn a_task_for_an_outer_fifo_scope_runs_in_fifo_order() {
     let _watchdog = watchdog();
-    for (fences, waiting) in common::KINDS {
+    for (fences, waiting) in common::POOL_KINDS {
         let pool = build(Pool::builder().threads(1).fences(fences).waiting(waiting));
         let order = Mutex::new(Vec::new());
-        let push = |number: u32| order.lock().expect("no panic").push(number);
+        let push = |number: u32| order.lock().expect("a task panicked").push(number);
         pool.scope_fifo(|outer| {
             outer.spawn(|_| push(0));
             filch::scope(|_| outer.spawn(|_| push(1)));
             filch::scope_fifo(|_| outer.spawn(|_| push(2)));
             outer.spawn(|_| push(3));
         });
-        assert_eq!(order.into_inner().expect("no panic"), [0, 1, 2, 3]);
+        assert_eq!(order.into_inner().expect("a task panicked"), [0, 1, 2, 3]);
     }
 }
 
 #[test]
-fn stolen_halves_leave_many_tasks_in_many_scopes() {
+fn stolen_closures_can_spawn_many_tasks_into_many_scopes() {
     /// Nests more scopes than a worker has deques for such tasks.
-    fn nest(scopes: &mut Vec<&Scope<'_>>, depth: usize, over: &AtomicUsize) {
+    fn nest(scopes: &mut Vec<&Scope<'_>>, depth: usize, finished: &AtomicUsize) {
         if depth > 0 {
             return filch::scope(|scope| {
                 // SAFETY: the scope outlives the call, and the list is cut back before it ends.
                 let scope: &Scope<'_> = unsafe { &*std::ptr::from_ref(scope).cast() };
                 let mut scopes = scopes.clone();
                 scopes.push(scope);
-                nest(&mut scopes, depth - 1, over);
+                nest(&mut scopes, depth - 1, finished);
             });
         }
         // SAFETY: all these scopes wait for their tasks, which use the count alone.
-        let over: &'static AtomicUsize = unsafe { &*std::ptr::from_ref(over) };
+        let finished: &'static AtomicUsize = unsafe { &*std::ptr::from_ref(finished) };
         let spawn_all = || {
             for _ in 0..20 {
                 for scope in scopes.iter() {
                     scope.spawn(move |_| {
-                        over.fetch_add(1, Ordering::Relaxed);
+                        finished.fetch_add(1, Ordering::Relaxed);
                     });
                 }
             }
@@ -608,20 +607,20 @@ fn stolen_halves_leave_many_tasks_in_many_scopes() {
     }
     let _watchdog = watchdog();
     for threads in [1, 2, 4] {
-        for_each_kind(threads, |pool| {
+        for_each_pool_kind(threads, |pool| {
             for _ in 0..20 {
-                let over = AtomicUsize::new(0);
-                pool.install(|| nest(&mut Vec::new(), 12, &over));
-                assert_eq!(over.into_inner(), 4 * 20 * 12);
+                let finished = AtomicUsize::new(0);
+                pool.install(|| nest(&mut Vec::new(), 12, &finished));
+                assert_eq!(finished.into_inner(), 4 * 20 * 12);
             }
         });
     }
 }
 
 #[test]
-fn a_task_that_a_stolen_half_leaves_behind_is_run_by_the_worker_that_waits_for_the_scope() {
+fn a_task_that_a_stolen_closure_spawns_can_run_on_the_worker_that_waits_for_the_scope() {
     let _watchdog = watchdog();
-    for_each_kind(2, |pool| {
+    for_each_pool_kind(2, |pool| {
         for _ in 0..20 {
             let (begun, ran) = (AtomicUsize::new(0), AtomicUsize::new(0));
             pool.scope(|scope| {

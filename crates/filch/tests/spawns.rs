@@ -7,13 +7,13 @@ use std::sync::mpsc;
 use std::sync::{Arc, Mutex};
 use std::thread;
 
-use common::{build, for_each_kind, in_child, panic_with, pool, spin_until, watchdog, Drops, KINDS};
+use common::{build, for_each_pool_kind, panic_with, pool, run_in_child, spin_until, watchdog, Drops, POOL_KINDS};
 use filch::{Pool, Yield};
 
 #[test]
-fn spawned_jobs_run_wherever_they_are_spawned_from() {
+fn jobs_spawned_from_outside_and_inside_and_by_jobs_run() {
     let _watchdog = watchdog();
-    for_each_kind(2, |pool| {
+    for_each_pool_kind(2, |pool| {
         let (sender, receiver) = mpsc::channel();
         let (outside, inside, nested) = (sender.clone(), sender.clone(), sender);
         pool.spawn(move || outside.send(1).unwrap());
@@ -41,68 +41,68 @@ fn a_spawned_job_runs_in_the_pool_it_was_spawned_into() {
 }
 
 #[test]
-fn one_worker_runs_what_it_spawned_itself() {
+fn a_single_worker_runs_the_jobs_that_it_spawned() {
     let _watchdog = watchdog();
     let pool = pool(1);
-    let over = Arc::new(AtomicUsize::new(0));
+    let finished = Arc::new(AtomicUsize::new(0));
     pool.install(|| {
         for _ in 0..1000 {
-            let over = over.clone();
+            let finished = finished.clone();
             filch::spawn(move || {
-                over.fetch_add(1, Ordering::Relaxed);
+                finished.fetch_add(1, Ordering::Relaxed);
             });
         }
     });
-    spin_until(|| over.load(Ordering::Relaxed) == 1000);
+    spin_until(|| finished.load(Ordering::Relaxed) == 1000);
 }
 
 #[test]
-fn a_pool_that_is_dropped_finishes_what_was_spawned() {
+fn dropping_a_pool_runs_all_spawned_jobs_first() {
     let _watchdog = watchdog();
     for threads in [1, 2, 4] {
-        for (fences, waiting) in KINDS {
+        for (fences, waiting) in POOL_KINDS {
             for _ in 0..20 {
-                let over = Arc::new(AtomicUsize::new(0));
+                let finished = Arc::new(AtomicUsize::new(0));
                 let pool = build(Pool::builder().threads(threads).fences(fences).waiting(waiting));
                 for _ in 0..100 {
-                    let over = over.clone();
+                    let finished = finished.clone();
                     pool.spawn(move || {
-                        over.fetch_add(1, Ordering::Relaxed);
+                        finished.fetch_add(1, Ordering::Relaxed);
                     });
                 }
                 drop(pool);
-                assert_eq!(over.load(Ordering::Relaxed), 100);
+                assert_eq!(finished.load(Ordering::Relaxed), 100);
             }
         }
     }
 }
 
 #[test]
-fn a_pool_that_is_dropped_finishes_what_spawned_jobs_spawn() {
-    fn spread(depth: u32, over: &Arc<AtomicUsize>) {
-        over.fetch_add(1, Ordering::Relaxed);
+fn dropping_a_pool_runs_jobs_spawned_by_spawned_jobs_first() {
+    fn spawn_tree(depth: u32, finished: &Arc<AtomicUsize>) {
+        finished.fetch_add(1, Ordering::Relaxed);
         if depth > 0 {
             for _ in 0..2 {
-                let over = over.clone();
-                filch::spawn(move || spread(depth - 1, &over));
+                let finished = finished.clone();
+                filch::spawn(move || spawn_tree(depth - 1, &finished));
             }
         }
     }
     let _watchdog = watchdog();
     for threads in [1, 2, 4] {
         for _ in 0..20 {
-            let over = Arc::new(AtomicUsize::new(0));
+            let finished = Arc::new(AtomicUsize::new(0));
             let pool = pool(threads);
-            let count = over.clone();
-            pool.spawn(move || spread(8, &count));
+            let count = finished.clone();
+            pool.spawn(move || spawn_tree(8, &count));
             drop(pool);
-            assert_eq!(over.load(Ordering::Relaxed), 511);
+            assert_eq!(finished.load(Ordering::Relaxed), 511);
         }
     }
 }
 
 #[test]
-fn a_pool_that_is_dropped_finishes_joins_and_scopes_of_spawned_jobs() {
+fn dropping_a_pool_finishes_joins_and_scopes_of_spawned_jobs_first() {
     fn tree(depth: u32) -> usize {
         if depth == 0 {
             return 1;
@@ -112,37 +112,37 @@ fn a_pool_that_is_dropped_finishes_joins_and_scopes_of_spawned_jobs() {
     }
     let _watchdog = watchdog();
     for _ in 0..50 {
-        let over = Arc::new(AtomicUsize::new(0));
+        let finished = Arc::new(AtomicUsize::new(0));
         let pool = pool(3);
         for _ in 0..10 {
-            let over = over.clone();
+            let finished = finished.clone();
             pool.spawn(move || {
                 filch::scope(|scope| {
                     scope.spawn(|_| {
-                        over.fetch_add(tree(6), Ordering::Relaxed);
+                        finished.fetch_add(tree(6), Ordering::Relaxed);
                     });
                 });
             });
         }
         drop(pool);
-        assert_eq!(over.load(Ordering::Relaxed), 640);
+        assert_eq!(finished.load(Ordering::Relaxed), 640);
     }
 }
 
 #[test]
-fn a_pool_dropped_by_its_own_worker_finishes_and_ends() {
+fn a_pool_dropped_by_its_own_worker_runs_all_jobs_and_ends() {
     let _watchdog = watchdog();
     for threads in [1, 2, 4] {
         for _ in 0..50 {
-            let (exits, over) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicUsize::new(0)));
+            let (exits, finished) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicUsize::new(0)));
             let count = exits.clone();
             let pool = Arc::new(build(Pool::builder().threads(threads).on_exit(move |_| {
                 count.fetch_add(1, Ordering::SeqCst);
             })));
-            let (inner, done, go) = (pool.clone(), over.clone(), Arc::new(AtomicUsize::new(0)));
-            let gate = go.clone();
+            let (inner, done, released) = (pool.clone(), finished.clone(), Arc::new(AtomicUsize::new(0)));
+            let is_released = released.clone();
             pool.spawn(move || {
-                spin_until(|| gate.load(Ordering::Acquire) == 1);
+                spin_until(|| is_released.load(Ordering::Acquire) == 1);
                 for _ in 0..10 {
                     let done = done.clone();
                     filch::spawn(move || {
@@ -154,21 +154,21 @@ fn a_pool_dropped_by_its_own_worker_finishes_and_ends() {
                 assert_eq!(filch::join(|| 1, || 2), (1, 2));
             });
             drop(pool);
-            go.store(1, Ordering::Release);
+            released.store(1, Ordering::Release);
             spin_until(|| exits.load(Ordering::SeqCst) == threads);
-            assert_eq!(over.load(Ordering::SeqCst), 10);
+            assert_eq!(finished.load(Ordering::SeqCst), 10);
         }
     }
 }
 
 #[test]
-fn what_a_spawned_job_owns_is_dropped_once() {
+fn values_owned_by_a_spawned_job_are_dropped_once() {
     let _watchdog = watchdog();
     let drops = Drops::default();
     let pool = build(Pool::builder().threads(2).on_panic(drop));
     for panics in [false, true] {
         for _ in 0..100 {
-            let owned = drops.one();
+            let owned = drops.new_value();
             pool.spawn(move || {
                 let _owned = owned;
                 if panics {
@@ -184,7 +184,7 @@ fn what_a_spawned_job_owns_is_dropped_once() {
 #[test]
 fn a_panic_in_a_spawned_job_goes_to_the_panic_handler() {
     let _watchdog = watchdog();
-    for (fences, waiting) in KINDS {
+    for (fences, waiting) in POOL_KINDS {
         let seen = Arc::new(Mutex::new(Vec::new()));
         let list = seen.clone();
         let pool = build(Pool::builder().threads(2).fences(fences).waiting(waiting).on_panic(move |payload| {
@@ -203,27 +203,27 @@ fn a_panic_in_a_spawned_job_goes_to_the_panic_handler() {
 }
 
 #[test]
-fn without_a_panic_handler_the_panic_of_a_spawned_job_ends_the_process() {
-    let child = in_child("without_a_panic_handler_the_panic_of_a_spawned_job_ends_the_process", &[], || {
+fn without_a_panic_handler_a_panic_of_a_spawned_job_aborts_the_process() {
+    let child = run_in_child("without_a_panic_handler_a_panic_of_a_spawned_job_aborts_the_process", &[], || {
         let pool = pool(1);
-        pool.spawn(|| panic!("nobody listens"));
+        pool.spawn(|| panic!("panic of a spawned job"));
         drop(pool);
-        println!("still alive");
+        println!("not aborted");
     });
     let Some(output) = child else { return };
     assert!(!output.status.success());
-    assert!(!String::from_utf8_lossy(&output.stdout).contains("still alive"));
-    let said = String::from_utf8_lossy(&output.stderr).into_owned();
-    assert!(said.contains("no panic handler"), "{said}");
+    assert!(!String::from_utf8_lossy(&output.stdout).contains("not aborted"));
+    let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(stderr.contains("no panic handler"), "{stderr}");
 }
 
 #[test]
-fn a_panic_handler_that_panics_ends_the_process() {
-    let child = in_child("a_panic_handler_that_panics_ends_the_process", &[], || {
-        let pool = build(Pool::builder().threads(1).on_panic(|_| panic!("me too")));
+fn a_panic_handler_that_panics_aborts_the_process() {
+    let child = run_in_child("a_panic_handler_that_panics_aborts_the_process", &[], || {
+        let pool = build(Pool::builder().threads(1).on_panic(|_| panic!("panic of the panic handler")));
         pool.spawn(|| panic!("first"));
         drop(pool);
-        println!("still alive");
+        println!("not aborted");
     });
     let Some(output) = child else { return };
     assert!(!output.status.success());
@@ -242,12 +242,12 @@ fn break_stderr() {
 
 #[cfg(unix)]
 #[test]
-fn a_panic_without_a_handler_ends_the_process_though_stderr_cannot_be_written_to() {
+fn a_panic_without_a_handler_aborts_the_process_even_if_stderr_is_broken() {
     use std::os::unix::process::ExitStatusExt;
 
-    let test = "a_panic_without_a_handler_ends_the_process_though_stderr_cannot_be_written_to";
+    let test = "a_panic_without_a_handler_aborts_the_process_even_if_stderr_is_broken";
     for handler in ["start", "exit"] {
-        let child = in_child(test, &[("HANDLER", handler)], || {
+        let child = run_in_child(test, &[("HANDLER", handler)], || {
             break_stderr();
             let builder = Pool::builder().threads(1);
             let builder = match std::env::var("HANDLER").as_deref() {
@@ -255,16 +255,16 @@ fn a_panic_without_a_handler_ends_the_process_though_stderr_cannot_be_written_to
                 _ => builder.on_exit(|_| panic!("an exit handler")),
             };
             drop(build(builder));
-            println!("still alive");
+            println!("not aborted");
         });
         let Some(output) = child else { return };
         assert_eq!(output.status.signal(), Some(libc::SIGABRT), "{handler}: {}", output.status);
-        assert!(!String::from_utf8_lossy(&output.stdout).contains("still alive"), "{handler}");
+        assert!(!String::from_utf8_lossy(&output.stdout).contains("not aborted"), "{handler}");
     }
 }
 
 #[test]
-fn yield_now_is_for_workers() {
+fn yield_now_outside_of_a_pool_does_nothing() {
     let _watchdog = watchdog();
     assert_eq!(filch::yield_now(), None);
 }
@@ -273,29 +273,29 @@ fn yield_now_is_for_workers() {
 fn yield_now_runs_one_waiting_job() {
     let _watchdog = watchdog();
     let pool = pool(1);
-    let over = Arc::new(AtomicUsize::new(0));
+    let finished = Arc::new(AtomicUsize::new(0));
     pool.install(|| {
         assert_eq!(filch::yield_now(), Some(Yield::Idle));
         for _ in 0..3 {
-            let over = over.clone();
+            let finished = finished.clone();
             filch::spawn(move || {
-                over.fetch_add(1, Ordering::Relaxed);
+                finished.fetch_add(1, Ordering::Relaxed);
             });
         }
         for runs in 1..=3 {
             assert_eq!(filch::yield_now(), Some(Yield::Ran));
-            assert_eq!(over.load(Ordering::Relaxed), runs);
+            assert_eq!(finished.load(Ordering::Relaxed), runs);
         }
         assert_eq!(filch::yield_now(), Some(Yield::Idle));
     });
 }
 
 #[test]
-fn yield_now_inside_a_join_runs_jobs_above_it() {
+fn yield_now_inside_a_join_runs_a_spawned_job() {
     let _watchdog = watchdog();
     let pool = pool(1);
-    let over = Arc::new(AtomicUsize::new(0));
-    let count = over.clone();
+    let finished = Arc::new(AtomicUsize::new(0));
+    let count = finished.clone();
     let both = pool.install(move || {
         filch::join(
             || {
@@ -309,13 +309,13 @@ fn yield_now_inside_a_join_runs_jobs_above_it() {
             || 2,
         )
     });
-    assert_eq!((both, over.load(Ordering::Relaxed)), ((1, 2), 1));
+    assert_eq!((both, finished.load(Ordering::Relaxed)), ((1, 2), 1));
 }
 
 #[test]
 fn a_spawned_job_wakes_a_sleeping_pool() {
     let _watchdog = watchdog();
-    for_each_kind(2, |pool| {
+    for_each_pool_kind(2, |pool| {
         for _ in 0..300 {
             let asleep = || {
                 let total = pool.stats().total();
@@ -330,24 +330,24 @@ fn a_spawned_job_wakes_a_sleeping_pool() {
 }
 
 #[test]
-fn many_threads_spawn_into_one_pool() {
+fn many_threads_can_spawn_into_one_pool() {
     let _watchdog = watchdog();
     for _ in 0..10 {
-        let over = Arc::new(AtomicUsize::new(0));
+        let finished = Arc::new(AtomicUsize::new(0));
         let pool = pool(2);
         thread::scope(|threads| {
             for _ in 0..4 {
                 threads.spawn(|| {
                     for _ in 0..500 {
-                        let over = over.clone();
+                        let finished = finished.clone();
                         pool.spawn(move || {
-                            over.fetch_add(1, Ordering::Relaxed);
+                            finished.fetch_add(1, Ordering::Relaxed);
                         });
                     }
                 });
             }
         });
         drop(pool);
-        assert_eq!(over.load(Ordering::Relaxed), 2000);
+        assert_eq!(finished.load(Ordering::Relaxed), 2000);
     }
 }

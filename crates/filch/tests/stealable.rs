@@ -1,4 +1,4 @@
-//! Always stealable: an idle worker can take a forked job whatever its owner does.
+//! Always stealable: an idle worker can steal a forked job, no matter what its owner does.
 
 mod common;
 
@@ -7,11 +7,11 @@ use std::sync::Barrier;
 use std::thread;
 use std::time::Duration;
 
-use common::{build, flag, for_each_kind, is_set, set, spin_until, watchdog, Meeting};
+use common::{build, flag, for_each_pool_kind, is_set, set, spin_until, watchdog, SpinBarrier};
 use filch::{Pool, Waiting};
 
 /// Waits until all workers of the pool sleep, as seen from outside.
-fn let_sleep(pool: &Pool) {
+fn wait_until_asleep(pool: &Pool) {
     let threads = pool.threads() as u64;
     let asleep = || {
         let total = pool.stats().total();
@@ -21,9 +21,9 @@ fn let_sleep(pool: &Pool) {
 }
 
 #[test]
-fn two_closures_wait_for_each_other_over_two_workers() {
+fn two_closures_can_wait_for_each_other_on_two_workers() {
     let _watchdog = watchdog();
-    for_each_kind(2, |pool| {
+    for_each_pool_kind(2, |pool| {
         let barrier = Barrier::new(2);
         for _ in 0..1000 {
             pool.install(|| filch::join(|| barrier.wait(), || barrier.wait()));
@@ -35,36 +35,36 @@ fn two_closures_wait_for_each_other_over_two_workers() {
 }
 
 #[test]
-fn two_closures_that_compute_wait_for_each_other() {
+fn two_spinning_closures_can_wait_for_each_other() {
     let _watchdog = watchdog();
-    for_each_kind(2, |pool| {
+    for_each_pool_kind(2, |pool| {
         for _ in 0..1000 {
-            let meeting = Meeting::of(2);
-            pool.join(|| meeting.attend(), || meeting.attend());
+            let barrier = SpinBarrier::new(2);
+            pool.join(|| barrier.wait(), || barrier.wait());
         }
     });
 }
 
 #[test]
-fn a_job_forked_while_the_others_sleep_is_taken() {
+fn a_job_forked_while_the_other_workers_sleep_is_stolen() {
     let _watchdog = watchdog();
-    for_each_kind(3, |pool| {
+    for_each_pool_kind(3, |pool| {
         let barrier = Barrier::new(3);
         for _ in 0..200 {
-            let_sleep(pool);
+            wait_until_asleep(pool);
             pool.install(|| filch::join!(|| barrier.wait(), || barrier.wait(), || barrier.wait()));
         }
     });
 }
 
 #[test]
-fn a_job_is_taken_though_its_owner_never_forks_again() {
+fn a_job_is_stolen_even_if_its_owner_never_forks_again() {
     let _watchdog = watchdog();
-    for_each_kind(2, |pool| {
+    for_each_pool_kind(2, |pool| {
         for _ in 0..200 {
-            // The other worker sleeps or is about to when the job is there, and nothing happens
+            // The other worker sleeps, or is about to, when the job is forked. Nothing happens
             // after that.
-            let_sleep(pool);
+            wait_until_asleep(pool);
             let taken = AtomicBool::new(false);
             pool.join(|| spin_until(|| taken.load(Ordering::Acquire)), || taken.store(true, Ordering::Release));
         }
@@ -82,9 +82,9 @@ fn keep_busy<'env>(scope: &filch::Scope<'env>, workers: usize, busy: &'env Atomi
 }
 
 #[test]
-fn jobs_forked_while_every_worker_was_busy_are_taken_later() {
+fn jobs_forked_while_every_worker_is_busy_are_stolen_later() {
     let _watchdog = watchdog();
-    for_each_kind(3, |pool| {
+    for_each_pool_kind(3, |pool| {
         for _ in 0..200 {
             let (busy, open, barrier) = (AtomicUsize::new(0), AtomicBool::new(false), Barrier::new(3));
             pool.scope(|scope| {
@@ -110,38 +110,38 @@ fn jobs_forked_while_every_worker_was_busy_are_taken_later() {
 }
 
 #[test]
-fn jobs_forked_deep_down_while_every_worker_was_busy_are_taken_later() {
-    fn down(depth: usize, leaf: &(dyn Fn() + Sync), meet: &(dyn Fn() + Sync)) {
+fn deeply_nested_jobs_forked_while_every_worker_is_busy_are_stolen_later() {
+    fn nest(depth: usize, leaf: &(dyn Fn() + Sync), wait_at_barrier: &(dyn Fn() + Sync)) {
         if depth == 0 {
             leaf();
         } else {
-            filch::join(|| down(depth - 1, leaf, meet), meet);
+            filch::join(|| nest(depth - 1, leaf, wait_at_barrier), wait_at_barrier);
         }
     }
     let _watchdog = watchdog();
-    for_each_kind(4, |pool| {
+    for_each_pool_kind(4, |pool| {
         for _ in 0..100 {
             let (busy, open, barrier) = (AtomicUsize::new(0), AtomicBool::new(false), Barrier::new(4));
             let leaf = || {
                 open.store(true, Ordering::Release);
                 barrier.wait();
             };
-            let meet = || {
+            let wait_at_barrier = || {
                 barrier.wait();
             };
             pool.scope(|scope| {
                 keep_busy(scope, 3, &busy, &open);
                 spin_until(|| busy.load(Ordering::Acquire) == 3);
-                down(3, &leaf, &meet);
+                nest(3, &leaf, &wait_at_barrier);
             });
         }
     });
 }
 
 #[test]
-fn jobs_of_several_blocked_owners_are_all_taken() {
+fn all_jobs_of_several_blocked_owners_are_stolen() {
     let _watchdog = watchdog();
-    for_each_kind(6, |pool| {
+    for_each_pool_kind(6, |pool| {
         let barriers = [Barrier::new(3), Barrier::new(3)];
         let started = AtomicUsize::new(0);
         for round in 1..=100 {
@@ -163,9 +163,9 @@ fn jobs_of_several_blocked_owners_are_all_taken() {
 }
 
 #[test]
-fn a_thiefs_own_job_is_taken_too() {
+fn a_job_forked_by_a_thief_is_stolen() {
     let _watchdog = watchdog();
-    for_each_kind(3, |pool| {
+    for_each_pool_kind(3, |pool| {
         let barrier = Barrier::new(3);
         for _ in 0..300 {
             // The second closure forks on the worker that has stolen it.
@@ -175,16 +175,16 @@ fn a_thiefs_own_job_is_taken_too() {
 }
 
 #[test]
-fn a_job_that_a_waiting_worker_forked_is_taken() {
+fn a_worker_that_waits_steals_a_job_forked_by_the_awaited_closure() {
     // The worker that waits at a join may run what descends from it, and forks there.
     let _watchdog = watchdog();
-    for_each_kind(2, |pool| {
+    for_each_pool_kind(2, |pool| {
         for _ in 0..300 {
-            let (taken, barrier) = (Meeting::of(2), Barrier::new(2));
+            let (taken, barrier) = (SpinBarrier::new(2), Barrier::new(2));
             pool.join(
-                || taken.attend(),
+                || taken.wait(),
                 || {
-                    taken.attend();
+                    taken.wait();
                     // Its owner waits now, and is the only worker that could take this.
                     filch::join(|| barrier.wait(), || barrier.wait());
                 },
@@ -194,9 +194,9 @@ fn a_job_that_a_waiting_worker_forked_is_taken() {
 }
 
 #[test]
-fn jobs_are_taken_while_others_come_and_go() {
+fn jobs_are_stolen_while_other_workers_run_short_jobs() {
     let _watchdog = watchdog();
-    for_each_kind(3, |pool| {
+    for_each_pool_kind(3, |pool| {
         let (stop, barrier) = (AtomicBool::new(false), Barrier::new(2));
         thread::scope(|scope| {
             // One worker at a time is busy with short jobs from outside.
@@ -263,9 +263,9 @@ fn leaves_a_job_to_the_waiter(pool: &Pool) {
 }
 
 #[test]
-fn a_sleeping_waiter_is_woken_for_what_the_last_searcher_left() {
+fn a_sleeping_waiter_is_woken_for_a_job_that_the_last_searcher_did_not_take() {
     let _watchdog = watchdog();
-    for_each_kind(4, |pool| (0..30).for_each(|_| leaves_a_job_to_the_waiter(pool)));
+    for_each_pool_kind(4, |pool| (0..30).for_each(|_| leaves_a_job_to_the_waiter(pool)));
 }
 
 /// One of two workers waits for the second closure of a join. It is the only one left for what that
@@ -273,7 +273,7 @@ fn a_sleeping_waiter_is_woken_for_what_the_last_searcher_left() {
 /// function that forks.
 fn forks_for_the_waiter(before: impl Fn(u32, &(dyn Fn() + Sync)) + Sync) {
     let _watchdog = watchdog();
-    for (fences, waiting) in common::KINDS {
+    for (fences, waiting) in common::POOL_KINDS {
         let pool = build(Pool::builder().threads(2).fences(fences).waiting(waiting));
         for pause in 0..300 {
             let (done, stolen) = (flag(), flag());

@@ -14,15 +14,15 @@ use std::panic::{self, AssertUnwindSafe};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::Arc;
 
-use common::{build, panic_with, watchdog, KINDS};
+use common::{build, panic_with, watchdog, POOL_KINDS};
 use filch::{Pool, Worker};
 
 /// The number of joins in one tree.
-const SIZE: u64 = 20_000;
+const TREE_SIZE: u64 = 20_000;
 
-fn joins() -> u64 {
+fn joins_per_pool() -> u64 {
     match env::var("FILCH_STRESS_JOINS") {
-        Ok(number) => number.parse().expect("FILCH_STRESS_JOINS is a number of joins"),
+        Ok(number) => number.parse().expect("FILCH_STRESS_JOINS must be a number of joins"),
         Err(_) => 2_000_000,
     }
 }
@@ -37,7 +37,7 @@ fn mix(mut x: u64) -> u64 {
     x ^ x >> 31
 }
 
-fn both(a: u64, b: u64) -> u64 {
+fn combine(a: u64, b: u64) -> u64 {
     mix(a).wrapping_mul(3) ^ mix(b)
 }
 
@@ -69,15 +69,15 @@ enum Kind {
 
 impl Tree {
     fn kind(self) -> Kind {
-        let dice = mix(self.seed) % 1024;
+        let random = mix(self.seed) % 1024;
         if self.size <= 1 {
-            return match dice {
+            return match random {
                 0..=1 => Kind::Leaf { panics: true },
                 2..=9 => Kind::Spawn,
                 _ => Kind::Leaf { panics: false },
             };
         }
-        match dice {
+        match random {
             0..=399 => Kind::Join,
             400..=699 => Kind::WorkerJoin,
             700..=969 => Kind::MaybeJoin,
@@ -98,14 +98,14 @@ impl Tree {
 
     /// Returns two parts, mostly of about the same size.
     fn halves(self) -> (Tree, Tree) {
-        let dice = mix(self.seed ^ 2);
-        let left = if dice % 4 == 0 { 1 + (dice >> 8) % (self.size - 1) } else { self.size / 2 };
+        let random = mix(self.seed ^ 2);
+        let left = if random % 4 == 0 { 1 + (random >> 8) % (self.size - 1) } else { self.size / 2 };
         (Tree { seed: mix(self.seed ^ 3), size: left }, Tree { seed: mix(self.seed ^ 4), size: self.size - left })
     }
 
     /// Returns its result, or its panic, as computed by a single thread. Adds the results of its
     /// spawned jobs to `spawned`.
-    fn alone(self, spawned: &mut u64) -> Result<u64, u64> {
+    fn run_serially(self, spawned: &mut u64) -> Result<u64, u64> {
         match self.kind() {
             Kind::Leaf { panics: false } => Ok(self.value()),
             Kind::Leaf { panics: true } => Err(self.value()),
@@ -115,12 +115,12 @@ impl Tree {
             }
             Kind::Join | Kind::WorkerJoin | Kind::MaybeJoin => {
                 let (left, right) = self.halves();
-                let (a, b) = (left.alone(spawned), right.alone(spawned));
-                Ok(both(a?, b?))
+                let (a, b) = (left.run_serially(spawned), right.run_serially(spawned));
+                Ok(combine(a?, b?))
             }
             Kind::Scope => {
                 let ((first, second), third) = self.thirds();
-                let parts = [first, second, third].map(|part| part.map_or(Ok(1), |part| part.alone(spawned)));
+                let parts = [first, second, third].map(|part| part.map_or(Ok(1), |part| part.run_serially(spawned)));
                 // It is not determined which of several panics is the first.
                 let [a, b, c] = parts;
                 match (a, b, c) {
@@ -128,11 +128,11 @@ impl Tree {
                     _ => Err(self.value()),
                 }
             }
-            Kind::Catch => Ok(mix(match self.inner().alone(spawned) {
+            Kind::Catch => Ok(mix(match self.inner().run_serially(spawned) {
                 Ok(value) => value,
                 Err(panic) => !panic,
             })),
-            Kind::Install => self.inner().alone(spawned),
+            Kind::Install => self.inner().run_serially(spawned),
         }
     }
 
@@ -149,12 +149,12 @@ impl Tree {
 }
 
 /// The pools in which a tree is evaluated.
-struct World<'a> {
+struct Pools<'a> {
     pools: [&'a Pool; 2],
     spawned: &'a Arc<AtomicU64>,
 }
 
-impl World<'_> {
+impl Pools<'_> {
     fn run(&self, tree: Tree, pool: usize) -> u64 {
         match tree.kind() {
             Kind::Leaf { panics: false } => tree.value(),
@@ -169,13 +169,13 @@ impl World<'_> {
             Kind::Join => {
                 let (left, right) = tree.halves();
                 let (a, b) = filch::join(|| self.run(left, pool), || self.run(right, pool));
-                both(a, b)
+                combine(a, b)
             }
             Kind::WorkerJoin => filch::with_worker(|worker| self.run_on(worker, tree, pool)),
             Kind::MaybeJoin => {
                 let (left, right) = tree.halves();
                 let (a, b) = filch::maybe_join(|| self.run(left, pool), || self.run(right, pool));
-                both(a, b)
+                combine(a, b)
             }
             Kind::Scope => self.run_scope(tree, pool),
             Kind::Catch => mix(match catch(|| self.run(tree.inner(), pool)) {
@@ -193,12 +193,12 @@ impl World<'_> {
                 let (left, right) = tree.halves();
                 let (a, b) = worker
                     .maybe_join(|worker| self.run_on(worker, left, pool), |worker| self.run_on(worker, right, pool));
-                return both(a, b);
+                return combine(a, b);
             }
             _ => return self.run(tree, pool),
         };
         let (a, b) = worker.join(|worker| self.run_on(worker, left, pool), |worker| self.run_on(worker, right, pool));
-        both(a, b)
+        combine(a, b)
     }
 
     fn run_scope(&self, tree: Tree, pool: usize) -> u64 {
@@ -227,59 +227,64 @@ impl World<'_> {
 }
 
 fn catch<R>(f: impl FnOnce() -> R) -> Result<R, u64> {
-    panic::catch_unwind(AssertUnwindSafe(f)).map_err(|payload| *payload.downcast::<u64>().expect("a panic of ours"))
+    panic::catch_unwind(AssertUnwindSafe(f))
+        .map_err(|payload| *payload.downcast::<u64>().expect("the payload must be a u64"))
 }
 
 /// Runs random trees with about `joins` joins in a pool of each kind.
 fn stress(threads: usize, fork_depth: Option<usize>, joins: u64) {
-    for (kind, (fences, waiting)) in KINDS.into_iter().enumerate() {
+    for (kind, (fences, waiting)) in POOL_KINDS.into_iter().enumerate() {
         let new = |threads| {
             let builder = Pool::builder().threads(threads).fences(fences).waiting(waiting).raid(true);
             build(match fork_depth {
-                Some(joins) => builder.fork_depth(joins),
+                Some(depth) => builder.fork_depth(depth),
                 None => builder,
             })
         };
         let pools = [new(threads), new(1 + threads % 2)];
         let (spawned, mut expected) = (Arc::new(AtomicU64::new(0)), 0);
-        for round in 0..joins.div_ceil(SIZE) {
-            let tree = Tree { seed: mix(round << 8 | (threads as u64) << 3 | kind as u64), size: SIZE };
-            let world = World { pools: [&pools[0], &pools[1]], spawned: &spawned };
-            let result = catch(|| pools[0].install(|| world.run(tree, 0)));
-            assert_eq!(result, tree.alone(&mut expected), "{fences:?} {waiting:?} {threads} workers, round {round}");
+        for round in 0..joins.div_ceil(TREE_SIZE) {
+            let tree = Tree { seed: mix(round << 8 | (threads as u64) << 3 | kind as u64), size: TREE_SIZE };
+            let both = Pools { pools: [&pools[0], &pools[1]], spawned: &spawned };
+            let result = catch(|| pools[0].install(|| both.run(tree, 0)));
+            assert_eq!(
+                result,
+                tree.run_serially(&mut expected),
+                "{fences:?} {waiting:?} {threads} workers, round {round}"
+            );
         }
         drop(pools);
-        assert_eq!(spawned.load(Ordering::Relaxed), expected, "what spawned jobs have added up to");
+        assert_eq!(spawned.load(Ordering::Relaxed), expected, "the sum of the spawned jobs");
     }
 }
 
 #[test]
-fn random_trees_on_one_worker_come_to_what_they_do_alone() {
+fn random_trees_on_one_worker_have_the_serial_result() {
     let _watchdog = watchdog();
-    stress(1, None, joins());
+    stress(1, None, joins_per_pool());
 }
 
 #[test]
-fn random_trees_on_two_workers_come_to_what_they_do_alone() {
+fn random_trees_on_two_workers_have_the_serial_result() {
     let _watchdog = watchdog();
-    stress(2, None, joins());
+    stress(2, None, joins_per_pool());
 }
 
 #[test]
-fn random_trees_on_three_workers_come_to_what_they_do_alone() {
+fn random_trees_on_three_workers_have_the_serial_result() {
     let _watchdog = watchdog();
-    stress(3, None, joins());
+    stress(3, None, joins_per_pool());
 }
 
 #[test]
-fn random_trees_on_eight_workers_come_to_what_they_do_alone() {
+fn random_trees_on_eight_workers_have_the_serial_result() {
     let _watchdog = watchdog();
-    stress(8, None, joins());
+    stress(8, None, joins_per_pool());
 }
 
 #[test]
-fn random_trees_beyond_the_end_of_the_fork_stack_come_to_what_they_do_alone() {
+fn random_trees_deeper_than_the_fork_stack_have_the_serial_result() {
     // Every join at the end takes the slow path.
     let _watchdog = watchdog();
-    stress(3, Some(6), joins() / 20);
+    stress(3, Some(6), joins_per_pool() / 20);
 }

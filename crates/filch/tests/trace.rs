@@ -27,44 +27,45 @@ fn busy_pool() -> Pool {
     let pool = Pool::builder().threads(2).build().unwrap();
     let start = Instant::now();
     while pool.stats().total().steals == 0 {
-        assert!(start.elapsed() < Duration::from_secs(30), "nothing was stolen");
+        assert!(start.elapsed() < Duration::from_secs(30), "no job was stolen within 30 s");
         pool.install(|| fib(29));
     }
     pool.scope(|scope| (0..4).for_each(|_| scope.spawn(|_| ())));
     pool
 }
 
-fn all(trace: &Trace) -> impl Iterator<Item = (usize, &Event)> {
+fn all_events(trace: &Trace) -> impl Iterator<Item = (usize, &Event)> {
     (0..trace.workers()).flat_map(|worker| trace.events(worker).iter().map(move |event| (worker, event)))
 }
 
 fn json(trace: &Trace) -> Value {
     let mut text = Vec::new();
     trace.write_to(&mut text).unwrap();
-    serde_json::from_slice(&text).expect("it should be JSON")
+    serde_json::from_slice(&text).expect("the trace is not JSON")
 }
 
 #[test]
 fn a_trace_agrees_with_the_counts() {
-    fn ran(trace: &Trace) -> u64 {
-        all(trace).filter(|(_, event)| matches!(event.kind, Kind::Stolen { .. } | Kind::Job | Kind::Task)).count()
-            as u64
+    fn count_runs(trace: &Trace) -> u64 {
+        all_events(trace)
+            .filter(|(_, event)| matches!(event.kind, Kind::Stolen { .. } | Kind::Job | Kind::Task))
+            .count() as u64
     }
     let pool = busy_pool();
     // A worker records what it has run a moment after the waiter for that is woken.
     let start = Instant::now();
-    while ran(&pool.trace()) != pool.stats().total().jobs && start.elapsed() < Duration::from_secs(10) {
+    while count_runs(&pool.trace()) != pool.stats().total().jobs && start.elapsed() < Duration::from_secs(10) {
         thread::yield_now();
     }
     // Nothing runs between the two: workers that have slept since are only counted in sleeps.
     let (trace, stats) = (pool.trace(), pool.stats().total());
-    let count = |wanted: fn(Kind) -> bool| all(&trace).filter(|(_, event)| wanted(event.kind)).count() as u64;
+    let count = |select: fn(Kind) -> bool| all_events(&trace).filter(|(_, event)| select(event.kind)).count() as u64;
     assert_eq!(trace.dropped(), 0);
     assert_eq!(count(|kind| matches!(kind, Kind::Stolen { .. })), stats.steals);
-    assert_eq!(ran(&trace), stats.jobs);
+    assert_eq!(count_runs(&trace), stats.jobs);
     assert!(count(|kind| matches!(kind, Kind::Sleep)) <= stats.sleeps);
     let shared: u64 =
-        all(&trace).map(|(_, event)| if let Kind::Share { jobs } = event.kind { jobs.into() } else { 0 }).sum();
+        all_events(&trace).map(|(_, event)| if let Kind::Share { jobs } = event.kind { jobs.into() } else { 0 }).sum();
     assert!(shared <= stats.shares);
 }
 
@@ -84,7 +85,7 @@ fn assert_nested(trace: &Trace) {
             }
             if let Some(outer) = open.last() {
                 assert!(outer.start <= event.start && event.end <= outer.end, "{outer:?} and {event:?}");
-                assert_ne!(outer.kind, Kind::Sleep, "nothing happens while a worker sleeps");
+                assert_ne!(outer.kind, Kind::Sleep, "an event is part of a sleep");
             }
             open.push(event);
         }
@@ -96,14 +97,14 @@ fn assert_nested(trace: &Trace) {
 #[cfg(target_os = "linux")]
 fn pool_with_calls_in_place(calls: u64) -> (Pool, u64) {
     let pool = Pool::builder().threads(2).callers(Callers::InPlace).build().unwrap();
-    let here = thread::current().id();
-    let (start, mut in_place, mut all) = (Instant::now(), 0, 0);
+    let caller = thread::current().id();
+    let (start, mut in_place, mut calls_made) = (Instant::now(), 0, 0);
     while in_place < calls {
-        assert!(start.elapsed() < Duration::from_secs(30), "no worker sleeps");
-        in_place += u64::from(pool.install(|| thread::current().id() == here));
-        all += 1;
+        assert!(start.elapsed() < Duration::from_secs(30), "no worker slept within 30 s");
+        in_place += u64::from(pool.install(|| thread::current().id() == caller));
+        calls_made += 1;
     }
-    (pool, all)
+    (pool, calls_made)
 }
 
 #[cfg(target_os = "linux")]
@@ -111,7 +112,7 @@ fn pool_with_calls_in_place(calls: u64) -> (Pool, u64) {
 fn a_call_in_place_counts_as_one_job() {
     let (pool, calls) = pool_with_calls_in_place(100);
     // A shipped call is one job, too, and a worker records it a moment after the call returns.
-    let jobs = |trace: &Trace| all(trace).filter(|(_, event)| event.kind == Kind::Job).count() as u64;
+    let jobs = |trace: &Trace| all_events(trace).filter(|(_, event)| event.kind == Kind::Job).count() as u64;
     let start = Instant::now();
     while jobs(&pool.trace()) != calls && start.elapsed() < Duration::from_secs(10) {
         thread::yield_now();
@@ -129,24 +130,24 @@ fn no_call_in_place_is_part_of_a_sleep() {
 
 #[cfg(target_os = "linux")]
 #[test]
-fn a_call_in_place_that_is_not_over_lasts_until_the_trace_is_taken() {
+fn a_running_call_in_place_ends_at_the_time_of_the_trace() {
     let (pool, _) = pool_with_calls_in_place(1);
-    let here = thread::current().id();
-    let look = || {
-        let is_here = thread::current().id() == here;
-        let index = filch::index().expect("a worker");
-        (is_here, *pool.trace().events(index).last().unwrap())
+    let caller = thread::current().id();
+    let last_event = || {
+        let is_on_caller = thread::current().id() == caller;
+        let index = filch::index().expect("the call must run on a worker");
+        (is_on_caller, *pool.trace().events(index).last().unwrap())
     };
-    let in_place = std::iter::repeat_with(|| pool.install(look)).find(|(is_here, _)| *is_here);
-    let (_, event) = in_place.expect("a worker sleeps sooner or later");
+    let in_place = std::iter::repeat_with(|| pool.install(last_event)).find(|(is_on_caller, _)| *is_on_caller);
+    let (_, event) = in_place.expect("the iterator is infinite");
     assert_eq!(event.kind, Kind::Job);
     assert!(event.end >= event.start);
 }
 
 #[test]
-fn nobody_steals_from_himself() {
+fn no_worker_steals_from_itself() {
     let trace = busy_pool().trace();
-    for (worker, event) in all(&trace) {
+    for (worker, event) in all_events(&trace) {
         if let Kind::Stolen { victim } | Kind::Raid { victim } = event.kind {
             assert!(victim != worker && victim < trace.workers());
         }
@@ -154,45 +155,45 @@ fn nobody_steals_from_himself() {
 }
 
 #[test]
-fn the_json_has_a_named_track_a_worker_a_box_a_span_and_an_arrow_a_theft() {
+fn the_json_has_a_track_per_worker_a_box_per_span_and_an_arrow_per_steal() {
     let trace = busy_pool().trace();
     let json = json(&trace);
     assert_eq!(json["otherData"]["dropped"], 0);
     let events = json["traceEvents"].as_array().unwrap();
-    let of = |phase: &'static str| events.iter().filter(move |event| event["ph"] == phase);
+    let with_phase = |phase: &'static str| events.iter().filter(move |event| event["ph"] == phase);
 
     let names: Vec<_> =
-        of("M").filter(|event| event["name"] == "thread_name").map(|event| &event["args"]["name"]).collect();
+        with_phase("M").filter(|event| event["name"] == "thread_name").map(|event| &event["args"]["name"]).collect();
     assert_eq!(names, ["worker 0", "worker 1"]);
 
-    let spans = all(&trace).filter(|(_, event)| !matches!(event.kind, Kind::Share { .. })).count();
-    assert_eq!(of("X").count(), spans);
-    assert_eq!(of("i").count() + spans, all(&trace).count());
-    for event in of("X") {
+    let spans = all_events(&trace).filter(|(_, event)| !matches!(event.kind, Kind::Share { .. })).count();
+    assert_eq!(with_phase("X").count(), spans);
+    assert_eq!(with_phase("i").count() + spans, all_events(&trace).count());
+    for event in with_phase("X") {
         assert!(event["ts"].as_f64().unwrap() >= 0.0 && event["dur"].as_f64().unwrap() >= 0.0, "{event}");
         assert!([1, 2].contains(&event["tid"].as_u64().unwrap()) && event["pid"] == 1, "{event}");
         assert!(event["name"].is_string(), "{event}");
     }
 
-    let ends: HashMap<_, _> = of("f").map(|end| (end["id"].as_u64().unwrap(), end)).collect();
-    let thefts = all(&trace).filter(|(_, event)| matches!(event.kind, Kind::Stolen { .. })).count();
-    assert!(thefts > 0);
-    assert_eq!((of("s").count(), ends.len()), (thefts, thefts));
-    for start in of("s") {
+    let ends: HashMap<_, _> = with_phase("f").map(|end| (end["id"].as_u64().unwrap(), end)).collect();
+    let steals = all_events(&trace).filter(|(_, event)| matches!(event.kind, Kind::Stolen { .. })).count();
+    assert!(steals > 0);
+    assert_eq!((with_phase("s").count(), ends.len()), (steals, steals));
+    for start in with_phase("s") {
         let end = ends[&start["id"].as_u64().unwrap()];
         assert!(start["tid"] != end["tid"] && start["ts"] == end["ts"], "{start} to {end}");
-        let thief = of("X").any(|event| event["tid"] == end["tid"] && event["ts"] == end["ts"]);
-        assert!(thief, "an arrow ends where a box begins: {end}");
+        let thief = with_phase("X").any(|event| event["tid"] == end["tid"] && event["ts"] == end["ts"]);
+        assert!(thief, "no box begins where this arrow ends: {end}");
     }
 }
 
 #[test]
-fn a_trace_can_be_taken_while_the_pool_is_at_work() {
+fn a_trace_can_be_taken_while_the_pool_runs_jobs() {
     let pool = Pool::builder().threads(2).build().unwrap();
-    let over = AtomicBool::new(false);
+    let finished = AtomicBool::new(false);
     thread::scope(|scope| {
         scope.spawn(|| {
-            while !over.load(Ordering::Relaxed) {
+            while !finished.load(Ordering::Relaxed) {
                 pool.install(|| fib(16));
             }
         });
@@ -200,12 +201,12 @@ fn a_trace_can_be_taken_while_the_pool_is_at_work() {
             let trace = pool.trace();
             assert!(json(&trace)["traceEvents"].is_array());
         }
-        over.store(true, Ordering::Relaxed);
+        finished.store(true, Ordering::Relaxed);
     });
 }
 
 #[test]
-fn what_is_not_over_lasts_until_the_trace_is_taken() {
+fn a_running_event_ends_at_the_time_of_the_trace() {
     let pool = Pool::builder().threads(1).build().unwrap();
     let event = pool.install(|| *pool.trace().events(0).last().unwrap());
     assert_eq!(event.kind, Kind::Job);
@@ -213,7 +214,7 @@ fn what_is_not_over_lasts_until_the_trace_is_taken() {
 }
 
 #[test]
-fn events_beyond_the_limit_are_counted() {
+fn events_beyond_the_limit_are_dropped_and_counted() {
     let pool = Pool::builder().threads(1).build().unwrap();
     let (jobs, done) = (EVENTS_A_WORKER + 1000, Arc::new(AtomicUsize::new(0)));
     for _ in 0..jobs {
@@ -232,7 +233,7 @@ fn events_beyond_the_limit_are_counted() {
 }
 
 #[test]
-fn a_file_is_replaced_as_a_whole_or_left_as_it_was() {
+fn saving_replaces_a_file_as_a_whole_or_not_at_all() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("trace.json");
     fs::write(&path, "old").unwrap();
@@ -240,11 +241,11 @@ fn a_file_is_replaced_as_a_whole_or_left_as_it_was() {
     trace.save(&path).unwrap();
     let text = fs::read_to_string(&path).unwrap();
     assert!(serde_json::from_str::<Value>(&text).is_ok());
-    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1, "nothing else is left in the folder");
+    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1, "a temporary file is left in the folder");
 
     assert!(trace.save(folder.path().join("missing").join("trace.json")).is_err());
-    let taken = folder.path().join("taken");
-    fs::create_dir(&taken).unwrap();
-    assert!(trace.save(&taken).is_err(), "a folder is not replaced");
-    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 2, "nor is anything left beside it");
+    let subfolder = folder.path().join("subfolder");
+    fs::create_dir(&subfolder).unwrap();
+    assert!(trace.save(&subfolder).is_err(), "a folder must not be replaced");
+    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 2, "a temporary file is left beside it");
 }

@@ -8,7 +8,7 @@ use std::sync::Mutex;
 use std::thread;
 use std::time::Duration;
 
-use common::{build, flag, is_set, pool, set, spin_until, spins_until, watchdog, Meeting, KINDS};
+use common::{build, flag, is_set, pool, set, spin_until, spin_until_or_timeout, watchdog, SpinBarrier, POOL_KINDS};
 use filch::{Pool, Waiting};
 
 thread_local! {
@@ -29,8 +29,8 @@ fn is_inside() -> bool {
 }
 
 /// Runs `f` on pools of each kind that is strict inside.
-fn for_each_strict(threads: usize, f: impl Fn(&Pool)) {
-    for (fences, waiting) in KINDS.into_iter().filter(|kind| kind.1 != Waiting::Any) {
+fn for_each_strict_pool(threads: usize, f: impl Fn(&Pool)) {
+    for (fences, waiting) in POOL_KINDS.into_iter().filter(|kind| kind.1 != Waiting::Any) {
         f(&build(Pool::builder().threads(threads).fences(fences).waiting(waiting)));
     }
 }
@@ -49,10 +49,10 @@ fn the_strict_policy_is_the_default() {
 }
 
 #[test]
-fn a_mutex_held_across_a_join_never_meets_itself() {
+fn a_mutex_held_across_a_join_does_not_deadlock() {
     let _watchdog = watchdog();
     for threads in [2, 4] {
-        for_each_strict(threads, |pool| {
+        for_each_strict_pool(threads, |pool| {
             let total = Mutex::new(0u64);
             let rounds = 20;
             for _ in 0..rounds {
@@ -80,9 +80,9 @@ fn a_mutex_held_across_a_join_never_meets_itself() {
 }
 
 #[test]
-fn a_mutex_held_across_a_scope_never_meets_itself() {
+fn a_mutex_held_across_a_scope_does_not_deadlock() {
     let _watchdog = watchdog();
-    for_each_strict(3, |pool| {
+    for_each_strict_pool(3, |pool| {
         let total = Mutex::new(0usize);
         for _ in 0..20 {
             pool.scope(|outer| {
@@ -109,7 +109,7 @@ fn a_mutex_held_across_a_scope_never_meets_itself() {
 }
 
 #[test]
-fn a_mutex_held_across_an_install_never_meets_itself() {
+fn a_mutex_held_across_an_install_does_not_deadlock() {
     let _watchdog = watchdog();
     let (here, there) = (pool(2), pool(1));
     let total = Mutex::new(0usize);
@@ -131,29 +131,29 @@ fn a_mutex_held_across_an_install_never_meets_itself() {
 }
 
 /// Waits long enough for a worker to fall asleep, or for the test to fail.
-fn patience(so: impl Fn() -> bool) -> bool {
-    spins_until(Duration::from_millis(20), so)
+fn spin_briefly_until(condition: impl Fn() -> bool) -> bool {
+    spin_until_or_timeout(Duration::from_millis(20), condition)
 }
 
 #[test]
-fn a_worker_that_waits_for_a_stolen_job_leaves_unrelated_spawns_alone() {
+fn a_worker_that_waits_for_a_stolen_job_runs_no_unrelated_spawned_jobs() {
     let _watchdog = watchdog();
-    for_each_strict(2, |pool| {
+    for_each_strict_pool(2, |pool| {
         for _ in 0..20 {
-            let (ran, meeting) = (leak(AtomicUsize::new(0)), Meeting::of(2));
+            let (ran, barrier) = (leak(AtomicUsize::new(0)), SpinBarrier::new(2));
             pool.install(|| {
                 inside(|| {
                     filch::join(
                         || {
-                            meeting.attend();
+                            barrier.wait();
                             // On this worker's own queue.
                             filch::spawn(|| {
                                 ran.fetch_add(if is_inside() { 1000 } else { 1 }, Ordering::AcqRel);
                             });
                         },
                         || {
-                            meeting.attend();
-                            patience(|| ran.load(Ordering::Acquire) != 0);
+                            barrier.wait();
+                            spin_briefly_until(|| ran.load(Ordering::Acquire) != 0);
                         },
                     );
                 });
@@ -167,65 +167,65 @@ fn a_worker_that_waits_for_a_stolen_job_leaves_unrelated_spawns_alone() {
 #[test]
 fn a_join_does_not_wait_for_unrelated_spawned_work() {
     let _watchdog = watchdog();
-    for_each_strict(2, |pool| {
+    for_each_strict_pool(2, |pool| {
         for _ in 0..100 {
-            let (open, over) = (leak(AtomicBool::new(false)), leak(AtomicBool::new(false)));
-            let meeting = Meeting::of(2);
+            let (open, finished) = (leak(AtomicBool::new(false)), leak(AtomicBool::new(false)));
+            let barrier = SpinBarrier::new(2);
             pool.install(|| {
                 filch::join(
                     || {
-                        meeting.attend();
+                        barrier.wait();
                         filch::spawn(|| {
                             spin_until(|| open.load(Ordering::Acquire));
-                            over.store(true, Ordering::Release);
+                            finished.store(true, Ordering::Release);
                         });
                     },
                     || {
-                        meeting.attend();
+                        barrier.wait();
                         // Its owner waits now, or soon.
                         tree(6, &|| ());
                     },
                 );
             });
             // Whichever worker runs the spawned job, it was not the join.
-            assert!(!over.load(Ordering::Acquire));
+            assert!(!finished.load(Ordering::Acquire));
             open.store(true, Ordering::Release);
-            spin_until(|| over.load(Ordering::Acquire));
+            spin_until(|| finished.load(Ordering::Acquire));
         }
     });
 }
 
 #[test]
-fn a_worker_that_waits_for_a_stolen_job_leaves_unrelated_installs_and_tasks_alone() {
+fn a_worker_that_waits_for_a_stolen_job_runs_no_unrelated_installs_or_tasks() {
     let _watchdog = watchdog();
-    for_each_strict(2, |pool| {
+    for_each_strict_pool(2, |pool| {
         for _ in 0..20 {
-            let (met, waits) = (AtomicBool::new(false), AtomicBool::new(false));
-            let meeting = Meeting::of(2);
+            let (ran_inside, waits) = (AtomicBool::new(false), AtomicBool::new(false));
+            let barrier = SpinBarrier::new(2);
             std::thread::scope(|threads| {
                 threads.spawn(|| {
                     spin_until(|| waits.load(Ordering::Acquire));
                     pool.scope(|scope| {
-                        met.fetch_or(is_inside(), Ordering::AcqRel);
+                        ran_inside.fetch_or(is_inside(), Ordering::AcqRel);
                         scope.spawn(|_| {
-                            met.fetch_or(is_inside(), Ordering::AcqRel);
+                            ran_inside.fetch_or(is_inside(), Ordering::AcqRel);
                         });
                     });
                 });
                 pool.install(|| {
                     inside(|| {
                         filch::join(
-                            || meeting.attend(),
+                            || barrier.wait(),
                             || {
-                                meeting.attend();
+                                barrier.wait();
                                 waits.store(true, Ordering::Release);
-                                patience(|| met.load(Ordering::Acquire));
+                                spin_briefly_until(|| ran_inside.load(Ordering::Acquire));
                             },
                         );
                     });
                 });
             });
-            assert!(!met.into_inner());
+            assert!(!ran_inside.into_inner());
         }
     });
 }
@@ -233,12 +233,12 @@ fn a_worker_that_waits_for_a_stolen_job_leaves_unrelated_installs_and_tasks_alon
 #[test]
 fn the_end_of_a_scope_runs_only_its_own_tasks() {
     let _watchdog = watchdog();
-    for_each_strict(2, |pool| {
+    for_each_strict_pool(2, |pool| {
         for _ in 0..20 {
-            let (met, ran, taken, open) =
+            let (ran_inside, ran, taken, open) =
                 (AtomicBool::new(false), leak(AtomicUsize::new(0)), AtomicBool::new(false), AtomicBool::new(false));
             let unrelated = || {
-                met.fetch_or(is_inside(), Ordering::AcqRel);
+                ran_inside.fetch_or(is_inside(), Ordering::AcqRel);
                 ran.fetch_add(1, Ordering::AcqRel);
             };
             pool.scope(|outer| {
@@ -258,14 +258,14 @@ fn the_end_of_a_scope_runs_only_its_own_tasks() {
                     inner.spawn(|_| {
                         // On the scope's own worker, because the other is not free.
                         assert!(is_inside());
-                        patience(|| ran.load(Ordering::Acquire) != 0);
+                        spin_briefly_until(|| ran.load(Ordering::Acquire) != 0);
                         open.store(true, Ordering::Release);
                     });
                     INSIDE.set(1);
                 });
                 INSIDE.set(0);
             });
-            assert!(!met.into_inner());
+            assert!(!ran_inside.into_inner());
             spin_until(|| ran.load(Ordering::Acquire) >= 6);
             assert_eq!(ran.load(Ordering::Acquire), 6);
         }
@@ -273,9 +273,9 @@ fn the_end_of_a_scope_runs_only_its_own_tasks() {
 }
 
 #[test]
-fn a_worker_that_waits_for_another_pool_leaves_its_own_pools_work_alone_unless_told_otherwise() {
+fn a_worker_that_waits_for_another_pool_runs_unrelated_jobs_only_if_the_policy_allows() {
     let _watchdog = watchdog();
-    for (fences, waiting) in KINDS {
+    for (fences, waiting) in POOL_KINDS {
         let here = build(Pool::builder().threads(1).fences(fences).waiting(waiting));
         let there = pool(1);
         for _ in 0..20 {
@@ -286,9 +286,9 @@ fn a_worker_that_waits_for_another_pool_leaves_its_own_pools_work_alone_unless_t
                         ran.fetch_add(if is_inside() { 1000 } else { 1 }, Ordering::AcqRel);
                     });
                     let has_run = || ran.load(Ordering::Acquire) != 0;
-                    // Under the strict policy it must not come. Otherwise it comes, however late.
+                    // Under the strict policy it must not run. Otherwise it runs at some time.
                     there.install(|| match waiting {
-                        Waiting::Strict => drop(patience(has_run)),
+                        Waiting::Strict => drop(spin_briefly_until(has_run)),
                         _ => spin_until(has_run),
                     });
                 });
@@ -300,17 +300,17 @@ fn a_worker_that_waits_for_another_pool_leaves_its_own_pools_work_alone_unless_t
 }
 
 #[test]
-fn a_worker_at_a_scopes_end_lends_nothing_older_to_those_it_helps() {
+fn at_the_end_of_a_scope_older_jobs_are_not_stolen_by_the_owner_of_a_helped_job() {
     // One worker forks `older`, opens a scope, and at its end helps the task of that scope. The
     // other worker runs that task, which has forked `helped`. When the other worker then waits for
     // `helped`, it may take from the helper what descends from `helped`, but not `older`, which
     // does not.
     let _watchdog = watchdog();
-    for_each_strict(2, |pool| {
+    for_each_strict_pool(2, |pool| {
         for _ in 0..20 {
             let (busy, open) = (AtomicBool::new(false), AtomicBool::new(false));
             let (started, helping) = (AtomicBool::new(false), AtomicBool::new(false));
-            let met = AtomicBool::new(false);
+            let ran_inside = AtomicBool::new(false);
             pool.scope(|outermost| {
                 outermost.spawn(|_| {
                     busy.store(true, Ordering::Release);
@@ -327,13 +327,13 @@ fn a_worker_at_a_scopes_end_lends_nothing_older_to_those_it_helps() {
                             || spin_until(|| helping.load(Ordering::Acquire)),
                             || {
                                 helping.store(true, Ordering::Release);
-                                patience(|| met.load(Ordering::Acquire));
+                                spin_briefly_until(|| ran_inside.load(Ordering::Acquire));
                             },
                         );
                     });
                 };
                 let older = || {
-                    met.fetch_or(is_inside(), Ordering::AcqRel);
+                    ran_inside.fetch_or(is_inside(), Ordering::AcqRel);
                 };
                 filch::join(
                     || {
@@ -346,22 +346,22 @@ fn a_worker_at_a_scopes_end_lends_nothing_older_to_those_it_helps() {
                     older,
                 );
             });
-            assert!(!met.into_inner(), "a worker that waited for a job ran one that is older than it");
+            assert!(!ran_inside.into_inner(), "a worker that waited for a job ran an older job");
         }
     });
 }
 
 #[test]
-fn a_worker_that_yields_lends_nothing_older_to_those_it_helps() {
-    // As above, but the helper has come to `helped` by yielding in the middle of a program of its
-    // own, to which `older` belongs.
+fn in_a_yield_older_jobs_are_not_stolen_by_the_owner_of_a_helped_job() {
+    // As above, but the helper runs `helped` in a yield of its own program, to which `older`
+    // belongs.
     let _watchdog = watchdog();
-    for_each_strict(2, |pool| {
+    for_each_strict_pool(2, |pool| {
         for _ in 0..20 {
-            let (both, helping) = (Meeting::of(2), AtomicBool::new(false));
-            let met = AtomicBool::new(false);
+            let (both, helping) = (SpinBarrier::new(2), AtomicBool::new(false));
+            let ran_inside = AtomicBool::new(false);
             let waiter = || {
-                both.attend();
+                both.wait();
                 inside(|| {
                     filch::join(
                         || {
@@ -372,33 +372,33 @@ fn a_worker_that_yields_lends_nothing_older_to_those_it_helps() {
                         },
                         || {
                             helping.store(true, Ordering::Release);
-                            patience(|| met.load(Ordering::Acquire));
+                            spin_briefly_until(|| ran_inside.load(Ordering::Acquire));
                         },
                     );
                 });
             };
             let helper = || {
-                both.attend();
+                both.wait();
                 filch::join(
                     || {
                         while !helping.load(Ordering::Acquire) {
                             filch::yield_now();
                         }
                     },
-                    || met.fetch_or(is_inside(), Ordering::AcqRel),
+                    || ran_inside.fetch_or(is_inside(), Ordering::AcqRel),
                 );
             };
             std::thread::scope(|threads| {
                 threads.spawn(|| pool.install(waiter));
                 threads.spawn(|| pool.install(helper));
             });
-            assert!(!met.into_inner(), "a worker that waited for a job ran one that is older than it");
+            assert!(!ran_inside.into_inner(), "a worker that waited for a job ran an older job");
         }
     });
 }
 
 /// Returns the position of the calling thread's stack.
-fn here() -> usize {
+fn stack_address() -> usize {
     let local = 0u8;
     std::ptr::from_ref(std::hint::black_box(&local)).addr()
 }
@@ -410,13 +410,13 @@ thread_local! {
 
 /// Returns the most stack that a skewed tree takes on any of the pool's threads. The result is in
 /// bytes.
-fn deepest(pool: &Pool, depth: u32) -> usize {
-    fn note(most: &AtomicUsize) {
-        HIGHEST.set(HIGHEST.get().max(here()));
-        most.fetch_max(HIGHEST.get() - here(), Ordering::Relaxed);
+fn most_stack(pool: &Pool, depth: u32) -> usize {
+    fn measure(most: &AtomicUsize) {
+        HIGHEST.set(HIGHEST.get().max(stack_address()));
+        most.fetch_max(HIGHEST.get() - stack_address(), Ordering::Relaxed);
     }
     fn grow(depth: u32, seed: u64, most: &AtomicUsize) {
-        note(most);
+        measure(most);
         if depth == 0 {
             return;
         }
@@ -430,7 +430,7 @@ fn deepest(pool: &Pool, depth: u32) -> usize {
         }
     }
     let most = AtomicUsize::new(0);
-    pool.broadcast(|_| HIGHEST.set(here()));
+    pool.broadcast(|_| HIGHEST.set(stack_address()));
     for seed in 0..30 {
         pool.install(|| grow(depth, seed, &most));
     }
@@ -438,27 +438,27 @@ fn deepest(pool: &Pool, depth: u32) -> usize {
 }
 
 #[test]
-fn the_stack_stays_within_what_the_depth_of_the_program_needs() {
+fn the_stack_is_bounded_by_the_depth_of_the_program() {
     let _watchdog = watchdog();
     let depth = 60;
-    let alone = deepest(&pool(1), depth);
+    let alone = most_stack(&pool(1), depth);
     for threads in [2, 4, 8] {
-        for_each_strict(threads, |pool| {
-            let most = deepest(pool, depth);
+        for_each_strict_pool(threads, |pool| {
+            let most = most_stack(pool, depth);
             // Each level of the program is at most once on a stack. A stolen one stands on the
             // frames of a wait, which may be larger than those of the level itself: hence the
             // factor.
-            assert!(most <= 4 * alone, "{most} bytes over {threads} workers, {alone} alone");
+            assert!(most <= 4 * alone, "{most} bytes on {threads} workers, {alone} bytes on one");
         });
     }
 }
 
 #[test]
-fn waiting_workers_do_not_pile_up_tasks() {
+fn waiting_workers_do_not_nest_tasks() {
     // Every task waits for a stolen job while there are many more tasks. A worker that ran those
     // meanwhile would nest them without bound.
     let _watchdog = watchdog();
-    for_each_strict(3, |pool| {
+    for_each_strict_pool(3, |pool| {
         let nested = AtomicUsize::new(0);
         pool.scope(|scope| {
             for _ in 0..2000 {
@@ -473,19 +473,19 @@ fn waiting_workers_do_not_pile_up_tasks() {
 }
 
 #[test]
-fn under_the_other_policy_a_waiting_worker_runs_whatever_there_is() {
+fn under_the_any_policy_a_waiting_worker_runs_any_job() {
     let _watchdog = watchdog();
     let pool = build(Pool::builder().threads(2).waiting(Waiting::Any));
     for _ in 0..50 {
-        let (ran, meeting) = (leak(AtomicBool::new(false)), Meeting::of(2));
+        let (ran, barrier) = (leak(AtomicBool::new(false)), SpinBarrier::new(2));
         pool.install(|| {
             filch::join(
                 || {
-                    meeting.attend();
+                    barrier.wait();
                     filch::spawn(|| ran.store(true, Ordering::Release));
                 },
                 || {
-                    meeting.attend();
+                    barrier.wait();
                     // Only the worker that waits for this can run it.
                     spin_until(|| ran.load(Ordering::Acquire));
                 },
@@ -533,14 +533,14 @@ fn leak<T>(value: T) -> &'static T {
 #[test]
 fn a_task_that_a_part_of_a_broadcast_spawns_does_not_run_in_an_unrelated_wait() {
     let _watchdog = watchdog();
-    for_each_strict(2, |pool| {
+    for_each_strict_pool(2, |pool| {
         let lock = Mutex::new(());
         let begun = flag();
         pool.scope(|scope| {
-            let (me, lock) = (filch::index().expect("a worker"), &lock);
-            let held = lock.lock().expect("no panic");
+            let (owner, lock) = (filch::index().expect("the scope must run on a worker"), &lock);
+            let held = lock.lock().expect("a task panicked");
             scope.spawn_broadcast(move |scope, part| {
-                if part.index() == me {
+                if part.index() == owner {
                     scope.spawn(move |_| drop(lock.lock()));
                 }
             });

@@ -5,30 +5,30 @@ mod common;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc::channel;
 
-use common::{for_each_kind, watchdog};
+use common::{for_each_pool_kind, watchdog};
 use filch::Yield;
 
 #[test]
-fn outside_of_a_pool_there_is_nothing_to_yield_to() {
+fn yield_local_outside_of_a_pool_does_nothing() {
     let _watchdog = watchdog();
     assert_eq!((filch::yield_local(), filch::has_pending()), (None, None));
 }
 
 #[test]
-fn a_closure_that_polls_for_the_other_gets_there_alone() {
+fn a_closure_that_yields_until_the_other_has_run_ends_on_one_worker() {
     let _watchdog = watchdog();
-    for yields in [filch::yield_now, filch::yield_local] {
-        for_each_kind(1, |pool| {
+    for yield_fn in [filch::yield_now, filch::yield_local] {
+        for_each_pool_kind(1, |pool| {
             let ready = AtomicBool::new(false);
             let (polls, other) = pool.join(
                 || {
                     let mut polls = 0;
                     while !ready.load(Ordering::Relaxed) {
                         assert_eq!(filch::has_pending(), Some(true));
-                        assert_eq!(yields(), Some(Yield::Ran));
+                        assert_eq!(yield_fn(), Some(Yield::Ran));
                         polls += 1;
                     }
-                    assert_eq!((filch::has_pending(), yields()), (Some(false), Some(Yield::Idle)));
+                    assert_eq!((filch::has_pending(), yield_fn()), (Some(false), Some(Yield::Idle)));
                     polls
                 },
                 || {
@@ -42,16 +42,16 @@ fn a_closure_that_polls_for_the_other_gets_there_alone() {
 }
 
 #[test]
-fn every_job_that_is_forked_below_can_be_yielded_to() {
-    fn down(depth: u32, over: &AtomicUsize) -> u64 {
+fn yield_local_runs_every_forked_job_of_outer_joins() {
+    fn nest(depth: u32, finished: &AtomicUsize) -> u64 {
         if depth == 0 {
             while filch::yield_local() == Some(Yield::Ran) {}
             return 1;
         }
         let (a, b) = filch::join(
-            || down(depth - 1, over),
+            || nest(depth - 1, finished),
             || {
-                over.fetch_add(1, Ordering::Relaxed);
+                finished.fetch_add(1, Ordering::Relaxed);
                 // What a yielded job forks is a join like any other.
                 filch::join(|| 1, || 1).0
             },
@@ -60,20 +60,20 @@ fn every_job_that_is_forked_below_can_be_yielded_to() {
     }
     let _watchdog = watchdog();
     for threads in [1, 2, 3] {
-        for_each_kind(threads, |pool| {
+        for_each_pool_kind(threads, |pool| {
             for depth in [1, 2, 3, 50] {
-                let over = AtomicUsize::new(0);
-                assert_eq!(pool.install(|| down(depth, &over)), u64::from(depth) + 1);
-                assert_eq!(over.into_inner(), depth as usize);
+                let finished = AtomicUsize::new(0);
+                assert_eq!(pool.install(|| nest(depth, &finished)), u64::from(depth) + 1);
+                assert_eq!(finished.into_inner(), depth as usize);
             }
         });
     }
 }
 
 #[test]
-fn yield_local_runs_what_is_the_workers_own_and_leaves_the_rest() {
+fn yield_local_runs_only_jobs_and_tasks_of_the_worker() {
     let _watchdog = watchdog();
-    for_each_kind(1, |pool| {
+    for_each_pool_kind(1, |pool| {
         let (sender, receiver) = channel();
         pool.install(|| {
             // From outside: not for a worker that looks only at its own jobs.
@@ -100,13 +100,13 @@ fn yield_local_runs_what_is_the_workers_own_and_leaves_the_rest() {
 }
 
 #[test]
-fn workers_that_all_poll_for_each_other_get_there() {
+fn workers_that_yield_until_all_tasks_have_begun_end() {
     let _watchdog = watchdog();
     for threads in [1, 2, 3] {
-        for_each_kind(threads, |pool| {
+        for_each_pool_kind(threads, |pool| {
             for _ in 0..50 {
                 let arrived = AtomicUsize::new(0);
-                let meet = |count: usize| {
+                let yield_until = |count: usize| {
                     arrived.fetch_add(1, Ordering::AcqRel);
                     while arrived.load(Ordering::Acquire) < count {
                         filch::yield_now();
@@ -114,7 +114,7 @@ fn workers_that_all_poll_for_each_other_get_there() {
                 };
                 pool.scope(|scope| {
                     for _ in 0..6 {
-                        scope.spawn(|_| meet(6));
+                        scope.spawn(|_| yield_until(6));
                     }
                 });
                 assert_eq!(arrived.into_inner(), 6);
@@ -126,7 +126,7 @@ fn workers_that_all_poll_for_each_other_get_there() {
 #[test]
 fn yield_local_runs_a_task_for_an_outer_scope() {
     let _watchdog = watchdog();
-    for (fences, waiting) in common::KINDS {
+    for (fences, waiting) in common::POOL_KINDS {
         let pool = common::build(filch::Pool::builder().threads(1).fences(fences).waiting(waiting));
         let ready = AtomicBool::new(false);
         pool.scope(|outer| {
@@ -143,21 +143,21 @@ fn yield_local_runs_a_task_for_an_outer_scope() {
 
 #[test]
 fn a_task_for_an_outer_scope_does_not_wait_for_a_job_that_spawns_itself_again() {
-    fn again(stop: std::sync::Arc<AtomicBool>) {
+    fn spawn_again(stop: std::sync::Arc<AtomicBool>) {
         if !stop.load(Ordering::Acquire) {
-            filch::spawn(move || again(stop));
+            filch::spawn(move || spawn_again(stop));
         }
     }
     let _watchdog = watchdog();
-    for yields in [filch::yield_now, filch::yield_local] {
+    for yield_fn in [filch::yield_now, filch::yield_local] {
         let pool = common::build(filch::Pool::builder().threads(1));
         let (ready, stop) = (AtomicBool::new(false), std::sync::Arc::new(AtomicBool::new(false)));
         pool.scope(|outer| {
             filch::scope(|_| {
-                again(stop.clone());
+                spawn_again(stop.clone());
                 outer.spawn(|_| ready.store(true, Ordering::Release));
                 while !ready.load(Ordering::Acquire) {
-                    yields();
+                    yield_fn();
                 }
             });
         });
@@ -166,23 +166,23 @@ fn a_task_for_an_outer_scope_does_not_wait_for_a_job_that_spawns_itself_again() 
 }
 
 /// Spawns itself again until `stop` is set.
-fn again<'scope>(scope: &filch::Scope<'scope>, stop: &'scope AtomicBool) {
+fn spawn_again<'scope>(scope: &filch::Scope<'scope>, stop: &'scope AtomicBool) {
     if !stop.load(Ordering::Acquire) {
-        scope.spawn(move |scope| again(scope, stop));
+        scope.spawn(move |scope| spawn_again(scope, stop));
     }
 }
 
 #[test]
-fn a_yield_runs_one_task_and_not_what_that_spawns() {
+fn a_yield_runs_one_task_and_not_the_tasks_that_it_spawns() {
     let _watchdog = watchdog();
-    for yields in [filch::yield_now, filch::yield_local] {
-        for (fences, waiting) in common::KINDS {
+    for yield_fn in [filch::yield_now, filch::yield_local] {
+        for (fences, waiting) in common::POOL_KINDS {
             let pool = common::build(filch::Pool::builder().threads(1).fences(fences).waiting(waiting));
             let stop = AtomicBool::new(false);
             pool.scope(|outer| {
                 filch::scope(|_| {
-                    outer.spawn(|scope| again(scope, &stop));
-                    (0..5).for_each(|_| assert_eq!(yields(), Some(Yield::Ran)));
+                    outer.spawn(|scope| spawn_again(scope, &stop));
+                    (0..5).for_each(|_| assert_eq!(yield_fn(), Some(Yield::Ran)));
                     stop.store(true, Ordering::Release);
                 });
             });
@@ -193,15 +193,15 @@ fn a_yield_runs_one_task_and_not_what_that_spawns() {
 #[test]
 fn a_task_for_an_outer_scope_does_not_wait_for_a_task_that_spawns_itself_again() {
     let _watchdog = watchdog();
-    for yields in [filch::yield_now, filch::yield_local] {
+    for yield_fn in [filch::yield_now, filch::yield_local] {
         let pool = common::build(filch::Pool::builder().threads(1));
         let (ready, stop) = (AtomicBool::new(false), AtomicBool::new(false));
         pool.scope(|outer| {
             filch::scope(|inner| {
-                inner.spawn(|scope| again(scope, &stop));
+                inner.spawn(|scope| spawn_again(scope, &stop));
                 outer.spawn(|_| ready.store(true, Ordering::Release));
                 while !ready.load(Ordering::Acquire) {
-                    yields();
+                    yield_fn();
                 }
                 stop.store(true, Ordering::Release);
             });
@@ -210,9 +210,9 @@ fn a_task_for_an_outer_scope_does_not_wait_for_a_task_that_spawns_itself_again()
 }
 
 #[test]
-fn yield_local_runs_what_a_stolen_half_has_spawned_into_the_scope_around_it() {
+fn yield_local_runs_a_task_that_a_stolen_closure_spawned_into_the_outer_scope() {
     let _watchdog = watchdog();
-    for_each_kind(2, |pool| {
+    for_each_pool_kind(2, |pool| {
         let (ready, done) = (AtomicBool::new(false), AtomicBool::new(false));
         pool.scope(|scope| {
             filch::join(
@@ -230,20 +230,20 @@ fn yield_local_runs_what_a_stolen_half_has_spawned_into_the_scope_around_it() {
     });
 }
 
-/// Spawns itself again as [`again`] does, and leaves a task of another scope behind each time.
-fn again_with_a_stray<'scope>(scope: &filch::Scope<'scope>, stop: &'scope AtomicBool) {
+/// Spawns itself again, as [`spawn_again`] does, and each time spawns a stray of another scope.
+fn spawn_again_with_a_stray<'scope>(scope: &filch::Scope<'scope>, stop: &'scope AtomicBool) {
     if !stop.load(Ordering::Acquire) {
-        scope.spawn(move |scope| again_with_a_stray(scope, stop));
+        scope.spawn(move |scope| spawn_again_with_a_stray(scope, stop));
         filch::scope(|inner| filch::scope(|_| inner.spawn(|_| ())));
     }
 }
 
 #[test]
-fn a_task_for_an_outer_scope_does_not_wait_for_one_of_another_that_spawns_itself_again() {
-    type Again = for<'a, 'scope> fn(&'a filch::Scope<'scope>, &'scope AtomicBool);
+fn a_task_for_an_outer_scope_does_not_wait_for_a_task_of_another_scope_that_spawns_itself_again() {
+    type SpawnAgain = for<'a, 'scope> fn(&'a filch::Scope<'scope>, &'scope AtomicBool);
     let _watchdog = watchdog();
-    for spawns_again in [again as Again, again_with_a_stray] {
-        for yields in [filch::yield_now, filch::yield_local] {
+    for spawns_again in [spawn_again as SpawnAgain, spawn_again_with_a_stray] {
+        for yield_fn in [filch::yield_now, filch::yield_local] {
             let pool = common::build(filch::Pool::builder().threads(1));
             let stop = AtomicBool::new(false);
             pool.scope(|first| {
@@ -252,7 +252,7 @@ fn a_task_for_an_outer_scope_does_not_wait_for_one_of_another_that_spawns_itself
                         first.spawn(|scope| spawns_again(scope, &stop));
                         second.spawn(|_| stop.store(true, Ordering::Release));
                         while !stop.load(Ordering::Acquire) {
-                            yields();
+                            yield_fn();
                         }
                     });
                 });
@@ -264,16 +264,16 @@ fn a_task_for_an_outer_scope_does_not_wait_for_one_of_another_that_spawns_itself
 #[test]
 fn a_spawned_job_does_not_wait_for_a_task_that_spawns_itself_again() {
     let _watchdog = watchdog();
-    for yields in [filch::yield_now, filch::yield_local] {
+    for yield_fn in [filch::yield_now, filch::yield_local] {
         let pool = common::build(filch::Pool::builder().threads(1));
         let stop = std::sync::Arc::new(AtomicBool::new(false));
         pool.scope(|outer| {
             filch::scope(|_| {
-                outer.spawn(|scope| again(scope, &stop));
-                let told = stop.clone();
-                filch::spawn(move || told.store(true, Ordering::Release));
+                outer.spawn(|scope| spawn_again(scope, &stop));
+                let stop_in_job = stop.clone();
+                filch::spawn(move || stop_in_job.store(true, Ordering::Release));
                 while !stop.load(Ordering::Acquire) {
-                    yields();
+                    yield_fn();
                 }
             });
         });

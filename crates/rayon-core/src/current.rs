@@ -4,7 +4,7 @@ use crate::global::{global, in_pool};
 
 /// The maximum number of threads of a pool. A larger number is reduced to it.
 pub fn max_num_threads() -> usize {
-    filch::Pool::MOST_THREADS
+    filch::Pool::MAX_THREADS
 }
 
 /// The number of threads of the current or global pool.
@@ -44,8 +44,8 @@ pub enum Yield {
 }
 
 impl From<filch::Yield> for Yield {
-    fn from(did: filch::Yield) -> Self {
-        match did {
+    fn from(result: filch::Yield) -> Self {
+        match result {
             filch::Yield::Ran => Yield::Executed,
             filch::Yield::Idle => Yield::Idle,
         }

@@ -26,7 +26,7 @@ where
     OP: FnOnce(&Scope<'scope>) -> R + Send,
     R: Send,
 {
-    let op = Scope::unwrapped(op);
+    let op = Scope::adapt_op(op);
     if in_pool() {
         filch::scope(op)
     } else {
@@ -40,7 +40,7 @@ where
     OP: FnOnce(&ScopeFifo<'scope>) -> R + Send,
     R: Send,
 {
-    let op = ScopeFifo::unwrapped(op);
+    let op = ScopeFifo::adapt_op(op);
     if in_pool() {
         filch::scope_fifo(op)
     } else {
@@ -53,7 +53,7 @@ pub fn in_place_scope<'scope, OP, R>(op: OP) -> R
 where
     OP: FnOnce(&Scope<'scope>) -> R,
 {
-    let op = Scope::unwrapped(op);
+    let op = Scope::adapt_op(op);
     if in_pool() {
         filch::in_place_scope(op)
     } else {
@@ -66,7 +66,7 @@ pub fn in_place_scope_fifo<'scope, OP, R>(op: OP) -> R
 where
     OP: FnOnce(&ScopeFifo<'scope>) -> R,
 {
-    let op = ScopeFifo::unwrapped(op);
+    let op = ScopeFifo::adapt_op(op);
     if in_pool() {
         filch::in_place_scope_fifo(op)
     } else {
@@ -91,7 +91,7 @@ macro_rules! scope_type {
             }
 
             /// Converts a closure over this scope to a closure over filch's scope.
-            pub(crate) fn unwrapped<OP, R>(op: OP) -> impl FnOnce(&filch::Scope<'scope>) -> R + use<'scope, OP, R>
+            pub(crate) fn adapt_op<OP, R>(op: OP) -> impl FnOnce(&filch::Scope<'scope>) -> R + use<'scope, OP, R>
             where
                 OP: FnOnce(&Self) -> R,
             {
@@ -103,7 +103,7 @@ macro_rules! scope_type {
             where
                 BODY: FnOnce(&$Scope<'scope>) + Send + 'scope,
             {
-                self.inner.spawn(Self::unwrapped(body));
+                self.inner.spawn(Self::adapt_op(body));
             }
 
             /// Spawns a task that runs once on each thread of the pool.

@@ -33,7 +33,7 @@ impl ThreadPool {
         configuration.build()
     }
 
-    pub(crate) fn of(pool: filch::Pool) -> ThreadPool {
+    pub(crate) fn from_filch(pool: filch::Pool) -> ThreadPool {
         ThreadPool { pool: ManuallyDrop::new(pool) }
     }
 
@@ -96,7 +96,7 @@ impl ThreadPool {
         OP: FnOnce(&Scope<'scope>) -> R + Send,
         R: Send,
     {
-        self.pool.scope(Scope::unwrapped(op))
+        self.pool.scope(Scope::adapt_op(op))
     }
 
     /// Runs [`scope_fifo`](crate::scope_fifo()) in this pool.
@@ -105,7 +105,7 @@ impl ThreadPool {
         OP: FnOnce(&ScopeFifo<'scope>) -> R + Send,
         R: Send,
     {
-        self.pool.scope_fifo(ScopeFifo::unwrapped(op))
+        self.pool.scope_fifo(ScopeFifo::adapt_op(op))
     }
 
     /// Like [`in_place_scope`](crate::in_place_scope()), but the tasks run in this pool.
@@ -113,7 +113,7 @@ impl ThreadPool {
     where
         OP: FnOnce(&Scope<'scope>) -> R,
     {
-        self.pool.in_place_scope(Scope::unwrapped(op))
+        self.pool.in_place_scope(Scope::adapt_op(op))
     }
 
     /// Like [`in_place_scope_fifo`](crate::in_place_scope_fifo()), but the tasks run in this pool.
@@ -121,7 +121,7 @@ impl ThreadPool {
     where
         OP: FnOnce(&ScopeFifo<'scope>) -> R,
     {
-        self.pool.in_place_scope_fifo(ScopeFifo::unwrapped(op))
+        self.pool.in_place_scope_fifo(ScopeFifo::adapt_op(op))
     }
 
     /// Runs [`spawn`](crate::spawn()) in this pool.

@@ -9,13 +9,13 @@ use rayon_core::{ThreadBuilder, ThreadPool};
 use crate::{pool, signatures};
 
 #[test]
-fn a_builder_hands_its_settings_to_its_threads_and_handlers() {
+fn threads_and_handlers_get_the_settings_of_the_builder() {
     let (events, seen) = channel();
     let (start, panic) = (events.clone(), events.clone());
     let built = Arc::new(Mutex::new(Vec::new()));
-    let noted = Arc::clone(&built);
+    let built_in_handler = Arc::clone(&built);
     let handles = Arc::new(Mutex::new(Vec::new()));
-    let kept = Arc::clone(&handles);
+    let handles_in_handler = Arc::clone(&handles);
     let pool = signatures::builder(
         |index| format!("worker {index}"),
         move |payload| panic.send(payload.downcast_ref::<&str>().unwrap().to_string()).unwrap(),
@@ -23,14 +23,14 @@ fn a_builder_hands_its_settings_to_its_threads_and_handlers() {
         Box::new(move |index| start.send(format!("start {index}")).unwrap()) as Box<dyn Fn(usize) + Send + Sync>,
         Box::new(move |index| events.send(format!("exit {index}")).unwrap()),
         move |thread: ThreadBuilder| {
-            let note = (thread.index(), thread.name().map(str::to_owned), thread.stack_size());
-            noted.lock().unwrap().push(note);
-            kept.lock().unwrap().push(thread::Builder::new().spawn(|| thread.run())?);
+            let settings = (thread.index(), thread.name().map(str::to_owned), thread.stack_size());
+            built_in_handler.lock().unwrap().push(settings);
+            handles_in_handler.lock().unwrap().push(thread::Builder::new().spawn(|| thread.run())?);
             Ok(())
         },
     )
     .unwrap();
-    pool.spawn(|| panic!("nobody waits for this"));
+    pool.spawn(|| panic!("panic of a spawned job"));
     drop(pool);
     for handle in handles.lock().unwrap().drain(..) {
         handle.join().unwrap();
@@ -40,7 +40,7 @@ fn a_builder_hands_its_settings_to_its_threads_and_handlers() {
     assert_eq!(*built.lock().unwrap(), expected);
     let mut seen: Vec<String> = seen.try_iter().collect();
     seen.sort();
-    assert_eq!(seen, ["exit 0", "exit 1", "nobody waits for this", "start 0", "start 1"]);
+    assert_eq!(seen, ["exit 0", "exit 1", "panic of a spawned job", "start 0", "start 1"]);
 }
 
 #[test]
@@ -54,7 +54,7 @@ fn a_configuration_builds_what_a_builder_builds() {
 }
 
 #[test]
-fn a_scoped_pool_borrows_and_its_threads_have_ended_when_it_returns() {
+fn a_scoped_pool_borrows_and_its_threads_end_before_it_returns() {
     let running = Mutex::new(0);
     let threads = signatures::build_scoped(
         |thread| {
@@ -69,11 +69,11 @@ fn a_scoped_pool_borrows_and_its_threads_have_ended_when_it_returns() {
 }
 
 #[test]
-fn workers_have_no_names_unless_given_some() {
+fn workers_have_no_names_by_default() {
     assert_eq!(pool(1).install(|| thread::current().name().map(str::to_owned)), None);
 }
 
 #[test]
-fn there_is_room_for_a_thousand_threads() {
+fn more_than_a_thousand_threads_are_allowed() {
     assert!(rayon_core::max_num_threads() > 1000);
 }

@@ -7,7 +7,7 @@ use std::thread;
 use rayon_core::{ThreadBuilder, ThreadPoolBuilder};
 
 #[test]
-fn a_thread_in_a_pool_cannot_join_another() {
+fn a_thread_of_a_pool_cannot_be_added_to_another() {
     // The test has its own thread, because the thread stays in the pool forever.
     thread::spawn(|| {
         let builder = || ThreadPoolBuilder::new().num_threads(1).use_current_thread();
@@ -24,20 +24,20 @@ fn a_thread_in_a_pool_cannot_join_another() {
 }
 
 #[test]
-fn what_a_spawn_handler_complains_of_is_the_source() {
-    let refuse = |_: ThreadBuilder| Err(io::Error::other("no thread today"));
-    let error = ThreadPoolBuilder::new().num_threads(2).spawn_handler(refuse).build().unwrap_err();
-    assert_eq!(error.to_string(), "no thread today");
+fn an_error_of_a_spawn_handler_is_the_source() {
+    let fail = |_: ThreadBuilder| Err(io::Error::other("no more threads"));
+    let error = ThreadPoolBuilder::new().num_threads(2).spawn_handler(fail).build().unwrap_err();
+    assert_eq!(error.to_string(), "no more threads");
     assert_eq!(
         format!("{error:?}"),
-        "ThreadPoolBuildError { kind: IOError(Custom { kind: Other, error: \"no thread today\" }) }"
+        "ThreadPoolBuildError { kind: IOError(Custom { kind: Other, error: \"no more threads\" }) }"
     );
     let source = error.source().unwrap().downcast_ref::<io::Error>().unwrap();
-    assert_eq!((source.kind(), source.to_string()), (io::ErrorKind::Other, "no thread today".to_owned()));
+    assert_eq!((source.kind(), source.to_string()), (io::ErrorKind::Other, "no more threads".to_owned()));
 }
 
 #[test]
-fn a_stack_that_cannot_be_had_is_an_error_of_the_system() {
+fn a_stack_size_that_is_too_large_is_an_io_error() {
     let error = ThreadPoolBuilder::new().num_threads(2).stack_size(isize::MAX as usize).build().unwrap_err();
     let source = error.source().unwrap().downcast_ref::<io::Error>().unwrap();
     assert_eq!(error.to_string(), source.to_string());

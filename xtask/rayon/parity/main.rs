@@ -6,10 +6,10 @@
 #![allow(deprecated)]
 
 mod builders;
+mod debug_output;
 mod errors;
 mod processes;
 mod results;
-mod shown;
 mod signatures;
 mod traits;
 mod workers;

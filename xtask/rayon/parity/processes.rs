@@ -11,7 +11,7 @@ use rayon_core::{Configuration, ThreadPoolBuildError, ThreadPoolBuilder};
 use crate::pool;
 
 /// Runs one ignored test of this file in its own process.
-fn alone(test: &str, env: &[(&str, &str)]) -> Output {
+fn run_in_own_process(test: &str, env: &[(&str, &str)]) -> Output {
     Command::new(env::current_exe().unwrap())
         .args(["--ignored", "--nocapture", "--exact"])
         .arg(format!("processes::{test}"))
@@ -22,20 +22,20 @@ fn alone(test: &str, env: &[(&str, &str)]) -> Output {
         .unwrap()
 }
 
-fn assert_passes_alone(test: &str) {
-    let output = alone(test, &[]);
-    let said = String::from_utf8_lossy(&output.stdout);
-    let complained = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success() && said.contains("1 passed"), "{test}: {}\n{said}{complained}", output.status);
+fn assert_passes_in_own_process(test: &str) {
+    let output = run_in_own_process(test, &[]);
+    let stdout = String::from_utf8_lossy(&output.stdout);
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success() && stdout.contains("1 passed"), "{test}: {}\n{stdout}{stderr}", output.status);
 }
 
 #[test]
 fn the_global_pool_is_built_once() {
-    assert_passes_alone("twice_global");
+    assert_passes_in_own_process("twice_global");
 }
 
 #[test]
-#[ignore = "it settles the global pool, so it is run alone by the test above"]
+#[ignore = "it builds the global pool: the test above runs it in a separate process"]
 fn twice_global() {
     ThreadPoolBuilder::new().num_threads(3).build_global().unwrap();
     assert_eq!(rayon_core::current_num_threads(), 3);
@@ -50,12 +50,12 @@ fn twice_global() {
 }
 
 #[test]
-fn the_main_thread_can_be_the_first_of_the_global_pool() {
-    assert_passes_alone("current_global");
+fn the_main_thread_can_be_worker_0_of_the_global_pool() {
+    assert_passes_in_own_process("current_global");
 }
 
 #[test]
-#[ignore = "it settles the global pool, so it is run alone by the test above"]
+#[ignore = "it builds the global pool: the test above runs it in a separate process"]
 fn current_global() {
     ThreadPoolBuilder::new().num_threads(2).use_current_thread().build_global().unwrap();
     assert_eq!((rayon_core::current_thread_index(), rayon_core::current_num_threads()), (Some(0), 2));
@@ -64,7 +64,7 @@ fn current_global() {
 }
 
 #[test]
-fn the_environment_says_how_many_threads() {
+fn environment_variables_set_the_number_of_threads() {
     let default = thread::available_parallelism().unwrap().get();
     let cases: [(&[(&str, &str)], usize); 9] = [
         (&[], default),
@@ -78,33 +78,33 @@ fn the_environment_says_how_many_threads() {
         (&[("RAYON_NUM_THREADS", "nonsense"), ("RAYON_RS_NUM_CPUS", "5")], 5),
     ];
     for (env, threads) in cases {
-        let output = alone("number_of_threads", env);
-        let said = String::from_utf8_lossy(&output.stdout);
-        assert!(said.contains(&format!("[global {threads}, local {threads}, asked 4]")), "{env:?}: {said}");
+        let output = run_in_own_process("number_of_threads", env);
+        let stdout = String::from_utf8_lossy(&output.stdout);
+        assert!(stdout.contains(&format!("[global {threads}, local {threads}, explicit 4]")), "{env:?}: {stdout}");
     }
 }
 
 #[test]
-#[ignore = "it wants an environment of its own, so it is run by the test above"]
+#[ignore = "it needs its own environment: the test above runs it in a separate process"]
 fn number_of_threads() {
     let local = ThreadPoolBuilder::new().build().unwrap().current_num_threads();
-    let asked = ThreadPoolBuilder::new().num_threads(4).build().unwrap().current_num_threads();
-    println!("[global {}, local {local}, asked {asked}]", rayon_core::current_num_threads());
+    let explicit = ThreadPoolBuilder::new().num_threads(4).build().unwrap().current_num_threads();
+    println!("[global {}, local {local}, explicit {explicit}]", rayon_core::current_num_threads());
 }
 
 #[test]
-fn a_panic_that_nobody_handles_ends_the_process() {
-    let output = alone("unhandled_panic", &[]);
-    let said = String::from_utf8_lossy(&output.stdout);
+fn an_unhandled_panic_aborts_the_process() {
+    let output = run_in_own_process("unhandled_panic", &[]);
+    let stdout = String::from_utf8_lossy(&output.stdout);
     // The process was aborted. A failed test would have an exit code.
-    assert!(!output.status.success() && output.status.code() != Some(101), "{}: {said}", output.status);
+    assert!(!output.status.success() && output.status.code() != Some(101), "{}: {stdout}", output.status);
 }
 
 #[test]
-#[ignore = "it ends the process, so it is run alone by the test above"]
+#[ignore = "it aborts the process: the test above runs it in a separate process"]
 fn unhandled_panic() {
     let pool = pool(1);
-    pool.spawn(|| panic!("nobody handles this"));
+    pool.spawn(|| panic!("unhandled panic"));
     pool.install(|| {});
     thread::park();
 }

@@ -5,7 +5,7 @@ use rayon_core::{Configuration, ThreadPoolBuilder};
 use crate::pool;
 
 #[test]
-fn what_a_call_returns_may_be_dropped_unseen() {
+fn no_result_is_must_use() {
     let pool = pool(1);
     pool.install(|| {
         rayon_core::yield_now();

@@ -13,7 +13,7 @@ use rayon_core::{
     ThreadPoolBuilder, Yield,
 };
 
-pub(crate) const PLAIN: (
+pub(crate) const FUNCTIONS: (
     fn() -> usize,
     fn() -> usize,
     fn() -> Option<usize>,
@@ -31,7 +31,7 @@ pub(crate) const PLAIN: (
     rayon_core::initialize,
 );
 
-pub(crate) const OF_A_POOL: (
+pub(crate) const POOL_METHODS: (
     fn(Configuration) -> Result<ThreadPool, Box<dyn Error>>,
     fn(&ThreadPool) -> usize,
     fn(&ThreadPool) -> Option<usize>,
@@ -47,7 +47,7 @@ pub(crate) const OF_A_POOL: (
     ThreadPool::yield_local,
 );
 
-pub(crate) const OF_A_BUILDER: (
+pub(crate) const BUILDER_METHODS: (
     fn() -> ThreadPoolBuilder,
     fn(ThreadPoolBuilder, usize) -> ThreadPoolBuilder,
     fn(ThreadPoolBuilder, usize) -> ThreadPoolBuilder,
@@ -65,7 +65,7 @@ pub(crate) const OF_A_BUILDER: (
     ThreadPoolBuilder::build_global,
 );
 
-pub(crate) const OF_A_CONFIGURATION: (
+pub(crate) const CONFIGURATION_METHODS: (
     fn() -> Configuration,
     fn(Configuration, usize) -> Configuration,
     fn(Configuration, usize) -> Configuration,
@@ -79,7 +79,7 @@ pub(crate) const OF_A_CONFIGURATION: (
     Configuration::build,
 );
 
-pub(crate) const OF_A_THREAD_OR_CONTEXT: (
+pub(crate) const THREAD_AND_CONTEXT_METHODS: (
     fn(&ThreadBuilder) -> usize,
     fn(&ThreadBuilder) -> Option<&str>,
     fn(&ThreadBuilder) -> Option<usize>,
@@ -253,8 +253,8 @@ where
 
 #[test]
 fn every_function_has_the_signature_of_stock() {
-    let _ = (PLAIN, OF_A_POOL, OF_A_BUILDER);
-    let _ = (OF_A_CONFIGURATION, OF_A_THREAD_OR_CONTEXT);
+    let _ = (FUNCTIONS, POOL_METHODS, BUILDER_METHODS);
+    let _ = (CONFIGURATION_METHODS, THREAD_AND_CONTEXT_METHODS);
     let pool = &crate::pool(2);
     let one = || 1;
     let two = || "2";

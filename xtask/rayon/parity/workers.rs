@@ -5,7 +5,7 @@ use rayon_core::Yield;
 use crate::pool;
 
 #[test]
-fn a_thread_outside_has_no_index_and_nothing_to_yield_to() {
+fn a_thread_outside_of_a_pool_has_no_index_and_cannot_yield() {
     let pool = pool(1);
     assert_eq!((rayon_core::current_thread_index(), pool.current_thread_index()), (None, None));
     assert_eq!((rayon_core::yield_now(), rayon_core::yield_local()), (None, None));
@@ -15,7 +15,7 @@ fn a_thread_outside_has_no_index_and_nothing_to_yield_to() {
 }
 
 #[test]
-fn a_worker_knows_its_own_pool_from_another() {
+fn a_worker_has_an_index_only_in_its_own_pool() {
     let (own, other) = (pool(1), pool(2));
     own.install(|| {
         assert_eq!((own.current_thread_index(), other.current_thread_index()), (Some(0), None));

@@ -13,8 +13,8 @@ use anyhow::{bail, Context as _, Result};
 use self::listing::{functions, Function};
 use super::{Context, Outcome};
 use crate::artifact;
-use crate::console::say;
 use crate::install;
+use crate::output::print_line;
 
 /// Queues with a fence-free owner: no fence in `push` or `pop`.
 const FENCE_FREE: [&str; 7] =
@@ -32,37 +32,34 @@ const PREFIX: &str = "fast_path_";
 /// Checks all fast paths and prints their lengths.
 pub(super) fn run(context: &Context) -> Result<Outcome> {
     if !cfg!(target_arch = "x86_64") {
-        return context
-            .leave_out("the check of the fast paths was left out, because it reads x86-64 assembly: run it there");
+        return context.skip("the check of the fast paths reads x86-64 assembly: run it on an x86-64 machine");
     }
-    if !objdump_is_here(context) {
-        return context.leave_out(
-            "the check of the fast paths was left out, because it needs objdump: `apt-get install binutils`",
-        );
+    if !find_or_install_objdump(context) {
+        return context.skip("objdump is not installed: run `apt-get install binutils`");
     }
-    let (table, problems) = judge(&fast_paths(context)?);
-    say!("{}", table.trim_end());
+    let (table, problems) = check(&fast_paths(context)?);
+    print_line!("{}", table.trim_end());
     if !problems.is_empty() {
-        bail!("the fast paths are not what they should be:\n- {}", problems.join(";\n- "));
+        bail!("wrong fast paths:\n- {}", problems.join(";\n- "));
     }
     Ok(Outcome::Passed)
 }
 
 /// Prints the disassembly of the fast path called `name`, with or without the common prefix.
 pub(crate) fn print(context: &Context, name: &str) -> Result<()> {
-    if !objdump_is_here(context) {
-        bail!("Printing a fast path needs objdump: `apt-get install binutils`.");
+    if !find_or_install_objdump(context) {
+        bail!("objdump is not installed: run `apt-get install binutils`");
     }
     let found = fast_paths(context)?;
     let full = if name.starts_with(PREFIX) { name.to_owned() } else { format!("{PREFIX}{name}") };
-    let Some(function) = found.iter().find(|function| function.is_called(&full)) else {
+    let Some(function) = found.iter().find(|function| function.has_name(&full)) else {
         let mut names: Vec<&str> = found.iter().flat_map(|f| &f.names).filter_map(|n| n.strip_prefix(PREFIX)).collect();
         names.sort_unstable();
-        bail!("There is no fast path called `{name}`; there are: {}.", names.join(", "));
+        bail!("unknown fast path `{name}`: give one of {}", names.join(", "));
     };
-    say!("{}:", function.names.join(", "));
+    print_line!("{}:", function.names.join(", "));
     for instruction in &function.instructions {
-        say!("    {instruction}");
+        print_line!("    {instruction}");
     }
     Ok(())
 }
@@ -70,52 +67,55 @@ pub(crate) fn print(context: &Context, name: &str) -> Result<()> {
 fn fast_paths(context: &Context) -> Result<Vec<Function>> {
     let build = context.cargo("build --release -p filch-queue --example fast_paths");
     let program = artifact::build(build, "fast_paths", None)?;
-    let listing = context.call("objdump").words("-t -d --no-show-raw-insn").arg(program).read()?;
-    let listing = String::from_utf8(listing).context("objdump wrote something that is not text")?;
+    let listing = context.command("objdump").words("-t -d --no-show-raw-insn").arg(program).capture_stdout()?;
+    let listing = String::from_utf8(listing).context("the output of objdump is not UTF-8")?;
     let is_fast_path = |function: &Function| function.names.iter().any(|name| name.starts_with(PREFIX));
     Ok(functions(&listing).into_iter().filter(is_fast_path).collect())
 }
 
 /// Returns a table of all fast paths, and a sentence for each wrong one.
-fn judge(found: &[Function]) -> (String, Vec<String>) {
+fn check(found: &[Function]) -> (String, Vec<String>) {
     let mut table = format!("{:<38} {:>12} {:>6}  fence\n", "fast path", "instructions", "calls");
     let (mut problems, mut missing) = (Vec::new(), Vec::new());
     for queue in FENCED.iter().chain(&LOCKED).chain(&FENCE_FREE) {
         for operation in ["push", "pop"] {
             let name = format!("{PREFIX}{queue}_{operation}");
-            let Some(function) = found.iter().find(|function| function.is_called(&name)) else {
+            let Some(function) = found.iter().find(|function| function.has_name(&name)) else {
                 missing.push(format!("`{name}`"));
                 continue;
             };
             let fences: Vec<&str> = function.fences().collect();
-            let seen = if fences.is_empty() { "none".to_owned() } else { fences.join("; ") };
+            let fence_list = if fences.is_empty() { "none".to_owned() } else { fences.join("; ") };
             let (instructions, calls) = (function.instructions.len(), function.calls());
-            writeln!(table, "{name:<38} {instructions:>12} {calls:>6}  {seen}").expect("a string grows as needed");
+            writeln!(table, "{name:<38} {instructions:>12} {calls:>6}  {fence_list}")
+                .expect("writing to a string cannot fail");
 
-            if !function.decides_before_it_leaves() {
+            if !function.branches_before_first_call() {
                 problems.push(format!(
-                    "`{name}` calls another function before it decides anything, so the operation was not inlined \
-                     and this check sees nothing of it"
+                    "`{name}` calls another function before its first conditional jump: the operation was not inlined, \
+                     so this check cannot see its code"
                 ));
             }
             if FENCE_FREE.contains(queue) && !fences.is_empty() {
-                problems.push(format!("`{name}` must have no fence, but has: {seen}"));
+                problems.push(format!("`{name}` must have no fence, but has: {fence_list}"));
             }
             let expected = usize::from(operation == "pop");
             if LOCKED.contains(queue) && fences.len() != expected {
-                problems
-                    .push(format!("`{name}` must have {expected} locked instructions and no fence, but has: {seen}"));
+                problems.push(format!(
+                    "`{name}` must have {expected} locked instructions and no fence, but has: {fence_list}"
+                ));
             }
             if FENCED.contains(queue) && operation == "pop" && fences.is_empty() {
-                problems
-                    .push(format!("`{name}` needs a fence and shows none: either it lost it or this check is blind"));
+                problems.push(format!(
+                    "`{name}` needs a fence but has none: either the fence was lost or this check misses fences"
+                ));
             }
         }
     }
     if !missing.is_empty() {
         problems.push(format!(
-            "missing from the program: {}; crates/filch-queue/examples/fast_paths.rs must define each with #[no_mangle] \
-             and #[inline(never)], and call it",
+            "missing from the program: {}; crates/filch-queue/examples/fast_paths.rs must define each function with \
+             #[no_mangle] and #[inline(never)], and call it",
             missing.join(", ")
         ));
     }
@@ -123,8 +123,8 @@ fn judge(found: &[Function]) -> (String, Vec<String>) {
 }
 
 /// Returns whether objdump exists. Tries to install it first, if that needs no interaction.
-fn objdump_is_here(context: &Context) -> bool {
-    let objdump = context.call("objdump").arg("--version");
+fn find_or_install_objdump(context: &Context) -> bool {
+    let objdump = context.command("objdump").arg("--version");
     objdump.succeeds() || (install::packages(context, "binutils", "objdump") && objdump.succeeds())
 }
 
@@ -155,47 +155,47 @@ mod tests {
                 writeln!(listing, "    1040:\t{line}").unwrap();
             }
         }
-        judge(&functions(&listing)).1
+        check(&functions(&listing)).1
     }
 
-    fn with(name: &str, body: &str) -> Vec<String> {
+    fn problems_with_body(name: &str, body: &str) -> Vec<String> {
         let mut all = good();
         all.iter_mut().find(|(other, _)| other == name).unwrap().1 = body.to_owned();
         problems(&all)
     }
 
     #[test]
-    fn fast_paths_as_they_should_be_pass() {
+    fn correct_fast_paths_pass() {
         assert_eq!(problems(&good()), Vec::<String>::new());
     }
 
     #[test]
-    fn one_fence_in_a_fence_free_queue_is_named() {
+    fn a_fence_in_a_fence_free_queue_is_reported() {
         let body = "cmp %rsi,(%rdi)\nje 1050 <fast_path_ff_cl_pop+0x10>\nlock cmpxchg %rcx,(%rdi)\nret";
-        let found = with("fast_path_ff_cl_pop", body);
+        let found = problems_with_body("fast_path_ff_cl_pop", body);
         assert_eq!(found, ["`fast_path_ff_cl_pop` must have no fence, but has: lock cmpxchg %rcx,(%rdi)"]);
     }
 
     #[test]
-    fn a_locked_instruction_too_many_or_too_few_is_named() {
+    fn a_wrong_number_of_locked_instructions_is_reported() {
         let locked = "cmp %rsi,(%rdi)\nje 1050 <fast_path_bulk_push+0x10>\nlock incl (%rdi)\nret";
-        let found = with("fast_path_bulk_push", locked);
+        let found = problems_with_body("fast_path_bulk_push", locked);
         assert!(found.len() == 1 && found[0].contains("must have 0 locked"), "{found:?}");
         let plain = "cmp %rsi,(%rdi)\nje 1050 <fast_path_bulk_pop+0x10>\nmov %rsi,(%rdi)\nret";
-        let found = with("fast_path_bulk_pop", plain);
+        let found = problems_with_body("fast_path_bulk_pop", plain);
         assert!(found.len() == 1 && found[0].contains("must have 1 locked"), "{found:?}");
     }
 
     #[test]
-    fn a_control_without_its_fence_fails() {
+    fn a_fenced_queue_without_its_fence_fails() {
         let body = "cmp %rsi,(%rdi)\nje 1050 <fast_path_chase_lev_pop+0x10>\nret";
-        let found = with("fast_path_chase_lev_pop", body);
+        let found = problems_with_body("fast_path_chase_lev_pop", body);
         assert!(found.len() == 1 && found[0].contains("needs a fence"), "{found:?}");
     }
 
     #[test]
     fn a_fast_path_that_is_only_a_call_fails() {
-        let found = with("fast_path_thep_push", "push %rax\ncall 2000 <really_push>\npop %rcx\nret");
+        let found = problems_with_body("fast_path_thep_push", "push %rax\ncall 2000 <really_push>\npop %rcx\nret");
         assert!(found.len() == 1 && found[0].contains("not inlined"), "{found:?}");
     }
 
@@ -208,6 +208,6 @@ mod tests {
 
     #[test]
     fn an_empty_program_fails() {
-        assert!(judge(&[]).1[0].contains("`fast_path_chase_lev_push`, `fast_path_chase_lev_pop`"));
+        assert!(check(&[]).1[0].contains("`fast_path_chase_lev_push`, `fast_path_chase_lev_pop`"));
     }
 }

@@ -11,14 +11,14 @@ use anyhow::{ensure, Context as _, Result};
 
 use self::chromium::Chromium;
 use super::{Context, Outcome};
-use crate::console::say;
 use crate::install;
+use crate::output::print_line;
 
 /// The browser, and fonts: a machine without a screen may have none.
 const PACKAGES: &str = "chromium fonts-dejavu-core";
 
 /// The possible names of the browser's program.
-const NAMES: [&str; 4] = ["chromium", "chromium-browser", "google-chrome", "google-chrome-stable"];
+const PROGRAM_NAMES: [&str; 4] = ["chromium", "chromium-browser", "google-chrome", "google-chrome-stable"];
 
 /// Makes a report and checks it. `FILCH_REPORT` names an existing page to check instead, for work
 /// on the page.
@@ -27,27 +27,26 @@ pub(super) fn run(context: &Context) -> Result<Outcome> {
         install::packages(context, PACKAGES, "a browser");
         find(context)
     }) else {
-        return context.leave_out(&format!(
-            "the report was not looked at, for want of a browser: `apt-get install {PACKAGES}`, or a Chromium or Chrome \
-             of your own on the PATH"
+        return context.skip(&format!(
+            "no browser is installed: run `apt-get install {PACKAGES}`, or put Chromium or Chrome on the PATH"
         ));
     };
     let folder = context.root.join(context.target("browser"));
-    fs::create_dir_all(&folder).with_context(|| format!("the folder {} could not be made", folder.display()))?;
+    fs::create_dir_all(&folder).with_context(|| format!("cannot create the folder {}", folder.display()))?;
     let page = match env::var_os("FILCH_REPORT") {
         Some(page) => PathBuf::from(page),
         None => report(context, &folder)?,
     };
-    let page = fs::canonicalize(&page).with_context(|| format!("there is no page {}", page.display()))?;
+    let page = fs::canonicalize(&page).with_context(|| format!("the page {} does not exist", page.display()))?;
     let screenshots = folder.join("screenshots");
     fs::create_dir_all(&screenshots)?;
-    let done = checks::all(&mut Chromium::start(browser, &folder)?, &page, &screenshots)?;
-    say!("{done}; screenshots are in {}", screenshots.display());
+    let checked = checks::run_all(&mut Chromium::start(browser, &folder)?, &page, &screenshots)?;
+    print_line!("checked {checked}; screenshots are in {}", screenshots.display());
     Ok(Outcome::Passed)
 }
 
 fn find(context: &Context) -> Option<&'static str> {
-    NAMES.into_iter().find(|name| context.call(name).arg("--version").succeeds())
+    PROGRAM_NAMES.into_iter().find(|name| context.command(name).arg("--version").succeeds())
 }
 
 /// Makes a report with all sections from one round of the smallest cases. The checks are about the
@@ -56,10 +55,10 @@ fn report(context: &Context, folder: &Path) -> Result<PathBuf> {
     let report = folder.join("report");
     // Otherwise the checks would use the page of an earlier run if this run writes none.
     if report.exists() {
-        fs::remove_dir_all(&report).with_context(|| format!("{} could not be removed", report.display()))?;
+        fs::remove_dir_all(&report).with_context(|| format!("cannot remove {}", report.display()))?;
     }
     context.lab()?.words("report --rehearsal --out").arg(&report).run()?;
     let page = report.join("index.html");
-    ensure!(page.is_file(), "the report has no page: {} is not there", page.display());
+    ensure!(page.is_file(), "the report has no page: {} does not exist", page.display());
     Ok(page)
 }

@@ -9,7 +9,7 @@ use anyhow::{bail, Result};
 
 use super::mpi;
 use crate::artifact;
-use crate::call::Call;
+use crate::command_line::CommandLine;
 use crate::packages::Packages;
 
 /// The outcome of a step that found no fault.
@@ -46,7 +46,7 @@ pub(crate) struct Context {
     lab: Mutex<Option<PathBuf>>,
     /// Whether to install MPI if it is missing and that needs no interaction. Only a request for
     /// the MPI step sets this.
-    pub(crate) installs_mpi: bool,
+    pub(crate) may_install_mpi: bool,
     /// The effort of the search.
     pub(crate) effort: Effort,
     /// The packages that the steps of `cargo xtask test` check.
@@ -56,7 +56,8 @@ pub(crate) struct Context {
 impl Context {
     /// Creates the context of this run from the environment.
     pub(crate) fn new(effort: Effort) -> Self {
-        let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("xtask lies in the repository").to_owned();
+        let root =
+            Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("xtask is a folder of the repository").to_owned();
         let target = env::var_os("CARGO_TARGET_DIR").map_or_else(|| PathBuf::from("target"), PathBuf::from);
         let ci = env::var("CI").is_ok_and(|value| value == "true" || value == "1");
         Self {
@@ -65,20 +66,20 @@ impl Context {
             ci,
             mpi: OnceLock::new(),
             lab: Mutex::default(),
-            installs_mpi: false,
+            may_install_mpi: false,
             effort,
             packages: Packages::default(),
         }
     }
 
-    /// Returns a call of `program` in the repository.
-    pub(crate) fn call(&self, program: impl AsRef<OsStr>) -> Call {
-        Call::new(program, &self.root)
+    /// Returns a command line of `program` in the repository.
+    pub(crate) fn command(&self, program: impl AsRef<OsStr>) -> CommandLine {
+        CommandLine::new(program, &self.root)
     }
 
-    /// Returns a call of `cargo` with the words of `line`.
-    pub(crate) fn cargo(&self, line: &str) -> Call {
-        self.call("cargo").words(line)
+    /// Returns a command line of `cargo` with the words of `line`.
+    pub(crate) fn cargo(&self, line: &str) -> CommandLine {
+        self.command("cargo").words(line)
     }
 
     /// Returns whether everything that MPI needs is installed.
@@ -86,15 +87,16 @@ impl Context {
     /// The first caller checks or installs it, while other callers wait. So all steps of a run get
     /// the same answer and build the same code.
     pub(crate) fn has_mpi(&self) -> bool {
-        *self.mpi.get_or_init(|| mpi::is_here(self) || (self.installs_mpi && mpi::install(self)))
+        *self.mpi.get_or_init(|| mpi::is_installed(self) || (self.may_install_mpi && mpi::install(self)))
     }
 
-    /// Returns a call of the lab's program. The first caller builds it while the others wait.
+    /// Returns a command line of the lab's program. The first caller builds it while the
+    /// others wait.
     ///
     /// The program has MPI if MPI is installed, so that one build is enough for every step. Its
-    /// times are not checked, so it has the profile of the unit tests. The call does not run cargo
-    /// again: a step that compiles at the same time would hold cargo's lock.
-    pub(crate) fn lab(&self) -> Result<Call> {
+    /// times are not checked, so it has the profile of the unit tests. The command does not run
+    /// cargo again: a step that compiles at the same time would hold cargo's lock.
+    pub(crate) fn lab(&self) -> Result<CommandLine> {
         let mut lab = self.lab.lock().unwrap_or_else(PoisonError::into_inner);
         let program = match &*lab {
             Some(program) => program.clone(),
@@ -104,11 +106,11 @@ impl Context {
                 lab.insert(artifact::build(build, "filch", None)?).clone()
             }
         };
-        Ok(self.call(program))
+        Ok(self.command(program))
     }
 
-    /// Returns a call of `cargo` for filch's rayon-core, which is not a workspace member.
-    pub(crate) fn cargo_in_rayon_core(&self, line: &str) -> Call {
+    /// Returns a command line of `cargo` for filch's rayon-core, which is not a workspace member.
+    pub(crate) fn cargo_in_rayon_core(&self, line: &str) -> CommandLine {
         self.cargo(line)
             .words("--manifest-path crates/rayon-core/Cargo.toml")
             .env("CARGO_TARGET_DIR", self.target("rayon-core"))
@@ -125,10 +127,10 @@ impl Context {
 
     /// Skips a step because a tool is missing. In continuous integration this is a failure, because
     /// nothing may be skipped there.
-    pub(crate) fn leave_out(&self, sentence: &str) -> Result<Outcome> {
+    pub(crate) fn skip(&self, reason: &str) -> Result<Outcome> {
         if self.ci {
-            bail!("{sentence}. With CI=true nothing may be left out");
+            bail!("{reason}. With CI=true no step may be skipped");
         }
-        Ok(Outcome::Skipped(sentence.to_owned()))
+        Ok(Outcome::Skipped(reason.to_owned()))
     }
 }

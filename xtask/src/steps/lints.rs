@@ -2,18 +2,18 @@
 
 use anyhow::Result;
 
-use super::tests::{ALL_BUT_MPI, FENCED, LOOM, SHUTTLE, UNDER_LOOM};
+use super::tests::{ALL_BUT_MPI, FENCED, LOOM, LOOM_TARGETS, SHUTTLE};
 use super::{Context, Outcome};
 
 /// Checks that the sources are formatted.
 pub(super) fn fmt(context: &Context) -> Result<Outcome> {
     let packages = &context.packages;
-    if packages.are_all() {
+    if packages.is_all() {
         context.cargo("fmt --all --check").run()?;
-    } else if let Some(members) = packages.in_workspace() {
+    } else if let Some(members) = packages.workspace_options() {
         context.cargo("fmt --check").words(&members).run()?;
     }
-    if packages.include_rayon_core() {
+    if packages.contains_rayon_core() {
         context.cargo_in_rayon_core("fmt --check").run()?;
     }
     Ok(Outcome::Passed)
@@ -25,11 +25,11 @@ const DENY: &str = "-- -D warnings";
 /// Lints the ordinary build, with all features but MPI.
 pub(super) fn clippy(context: &Context) -> Result<Outcome> {
     let packages = &context.packages;
-    if let Some(members) = packages.in_workspace() {
+    if let Some(members) = packages.workspace_options() {
         let clippy = context.cargo("clippy --all-targets").words(&members);
-        clippy.words(&packages.features(&ALL_BUT_MPI)).words(DENY).run()?;
+        clippy.words(&packages.feature_options(&ALL_BUT_MPI)).words(DENY).run()?;
     }
-    if packages.include_rayon_core() {
+    if packages.contains_rayon_core() {
         context.cargo_in_rayon_core("clippy --all-targets --all-features").words(DENY).run()?;
     }
     Ok(Outcome::Passed)
@@ -46,7 +46,7 @@ pub(super) fn clippy_cfgs(context: &Context) -> Result<Outcome> {
     // These flags go to clippy alone, which passes them to filch's crates only. Their dependencies
     // are checked already.
     context.cargo("clippy -p filch-queue -p filch --all-targets").words(DENY).words(FENCED).run()?;
-    for (line, flags, folder) in [(UNDER_LOOM, LOOM, "loom"), ("--release -p filch --lib", SHUTTLE, "shuttle")] {
+    for (line, flags, folder) in [(LOOM_TARGETS, LOOM, "loom"), ("--release -p filch --lib", SHUTTLE, "shuttle")] {
         context
             .cargo(&format!("clippy {line}"))
             .words(DENY)

@@ -15,19 +15,19 @@ use serde_json::Value;
 
 use super::tests::ALL_BUT_MPI;
 use super::{nightly, Context, Outcome};
-use crate::call::Call;
-use crate::console::say;
-use crate::tree::{read, Tree};
+use crate::command_line::CommandLine;
+use crate::generated_dir::{read, GeneratedDir};
+use crate::output::print_line;
 
 /// The packages that other programs depend on, by their folders in `crates`.
 const LIBRARIES: [&str; 7] =
     ["filch-queue", "filch", "rayon-core", "filch-graph", "filch-dd", "filch-mpi", "filch-model"];
 
 /// Folders of a package that the library does not need.
-const NOT_BUILT: [&str; 4] = ["benches", "examples", "target", "tests"];
+const SKIPPED_FOLDERS: [&str; 4] = ["benches", "examples", "target", "tests"];
 
 /// Tables of a manifest that belong to tests and examples.
-const NOT_FOR_USERS: [&str; 4] = ["[dev-dependencies", "[[bench]]", "[[example]]", "[[test]]"];
+const DEV_TABLES: [&str; 4] = ["[dev-dependencies", "[[bench]]", "[[example]]", "[[test]]"];
 
 /// The lock file with the lowest versions.
 const LOCK: &str = "xtask/minimal-versions/Cargo.lock";
@@ -35,32 +35,31 @@ const LOCK: &str = "xtask/minimal-versions/Cargo.lock";
 /// Builds the libraries with the lowest versions, and checks that these are the lowest.
 pub(super) fn run(context: &Context) -> Result<Outcome> {
     if nightly::host(&context.root).is_none() {
-        return context.leave_out(
-            "the build with the lowest versions was left out, because it needs the nightly toolchain: \
-             `rustup toolchain install nightly`",
+        return context.skip(
+            "the build with the lowest versions needs the nightly toolchain: run `rustup toolchain install nightly`",
         );
     }
     let folder = context.target("minimal-versions");
-    copy(context, Tree::new(context.root.join(&folder).join("workspace")))?;
+    copy_libraries(context, GeneratedDir::new(context.root.join(&folder).join("workspace")))?;
     let features = format!("--features {}", ALL_BUT_MPI.join(","));
     cargo(context, &folder, "check --workspace --lib").words(&features).run()?;
 
-    let metadata = cargo(context, &folder, "metadata --all-features --format-version 1").read()?;
-    let bounds = bounds(&serde_json::from_slice(&metadata).context("cargo's metadata is not JSON")?);
-    ensure!(!bounds.is_empty(), "cargo's metadata names no dependency; its format may have changed");
+    let metadata = cargo(context, &folder, "metadata --all-features --format-version 1").capture_stdout()?;
+    let bounds = bounds(&serde_json::from_slice(&metadata).context("the output of `cargo metadata` is not JSON")?);
+    ensure!(!bounds.is_empty(), "the output of `cargo metadata` has no dependencies; its format may have changed");
     let problems: Vec<_> = bounds.iter().filter_map(Bound::problem).collect();
     ensure!(
         problems.is_empty(),
-        "the lower bounds of dependencies are not what was built:\n- {}\nRaise those in Cargo.toml that are too low. To \
-         make {LOCK} anew, remove it, run this step again and copy {} there",
+        "the build did not use the lower bounds of these dependencies:\n- {}\nRaise bounds that are too low in \
+         Cargo.toml. To create {LOCK} again, remove it, run this step and copy {} there",
         problems.join("\n- "),
         folder.join("workspace/Cargo.lock").display()
     );
-    say!("{} dependencies at their lower bounds", bounds.len());
+    print_line!("{} dependencies at their lower bounds", bounds.len());
     Ok(Outcome::Passed)
 }
 
-fn cargo(context: &Context, folder: &Path, line: &str) -> Call {
+fn cargo(context: &Context, folder: &Path, line: &str) -> CommandLine {
     context
         .cargo("+nightly -Z direct-minimal-versions")
         .words(line)
@@ -70,25 +69,25 @@ fn cargo(context: &Context, folder: &Path, line: &str) -> Call {
 }
 
 /// Copies the sources of the libraries, without files that only tests need.
-fn copy(context: &Context, mut tree: Tree) -> Result<()> {
-    tree.write("Cargo.toml", &root_manifest(&read(&context.root.join("Cargo.toml"))?))?;
+fn copy_libraries(context: &Context, mut dir: GeneratedDir) -> Result<()> {
+    dir.write("Cargo.toml", &root_manifest(&read(&context.root.join("Cargo.toml"))?))?;
     let lock = context.root.join(LOCK);
     if lock.is_file() {
-        tree.copy(&lock, "Cargo.lock")?;
+        dir.copy(&lock, "Cargo.lock")?;
     }
     for library in LIBRARIES {
         let (from, to) = (context.root.join("crates").join(library), PathBuf::from("crates").join(library));
-        for entry in from.read_dir().with_context(|| format!("{} could not be read", from.display()))? {
+        for entry in from.read_dir().with_context(|| format!("cannot read {}", from.display()))? {
             let name = entry?.file_name();
             if name == "Cargo.toml" {
-                let manifest = without_tables(&read(&from.join(&name))?, &NOT_FOR_USERS);
-                tree.write(to.join(&name), &manifest)?;
-            } else if name != "Cargo.lock" && !NOT_BUILT.iter().any(|folder| name == *folder) {
-                tree.copy(&from.join(&name), to.join(&name))?;
+                let manifest = without_tables(&read(&from.join(&name))?, &DEV_TABLES);
+                dir.write(to.join(&name), &manifest)?;
+            } else if name != "Cargo.lock" && !SKIPPED_FOLDERS.iter().any(|folder| name == *folder) {
+                dir.copy(&from.join(&name), to.join(&name))?;
             }
         }
     }
-    tree.prune()
+    dir.remove_old_files()
 }
 
 /// The workspace's manifest with the libraries as members and without profiles.
@@ -106,12 +105,12 @@ fn root_manifest(text: &str) -> String {
 /// A manifest without the tables whose headers begin with one of `headers`.
 fn without_tables(manifest: &str, headers: &[&str]) -> String {
     let mut kept = String::new();
-    let mut keeps = true;
+    let mut keep = true;
     for line in manifest.lines() {
         if line.starts_with('[') {
-            keeps = !headers.iter().any(|header| line.starts_with(header));
+            keep = !headers.iter().any(|header| line.starts_with(header));
         }
-        if keeps {
+        if keep {
             kept += line;
             kept += "\n";
         }
@@ -134,7 +133,7 @@ impl Bound {
         let Self { name, requirement, built } = self;
         let lowest = lowest(requirement);
         (!built.contains(&lowest))
-            .then(|| format!("{name}: `{requirement}` allows {lowest}, built was {}", built.join(", ")))
+            .then(|| format!("{name}: `{requirement}` allows {lowest}, but {} was built", built.join(", ")))
     }
 }
 
@@ -151,8 +150,8 @@ fn bounds(metadata: &Value) -> BTreeSet<Bound> {
     let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
     let packages = list(&metadata["packages"]);
     let built = |name: &Value| {
-        let of_that_name = packages.iter().filter(|package| package["name"] == *name);
-        of_that_name.map(|package| text(&package["version"])).collect::<Vec<_>>()
+        let same_name = packages.iter().filter(|package| package["name"] == *name);
+        same_name.map(|package| text(&package["version"])).collect::<Vec<_>>()
     };
     let members = list(&metadata["workspace_members"]);
     let members = packages.iter().filter(|package| members.contains(&package["id"]));
@@ -175,11 +174,11 @@ mod tests {
 
     fn problems(requirement: &str, built: &[&str]) -> Vec<String> {
         let packages = built.iter().map(|version| json!({"name": "memmap2", "id": version, "version": version}));
-        let ours = json!({"name": "filch", "id": "filch", "version": "0.1.0", "dependencies": [
+        let member = json!({"name": "filch", "id": "filch", "version": "0.1.0", "dependencies": [
             {"name": "memmap2", "req": requirement, "source": "registry"},
             {"name": "filch-queue", "req": "^0.1.0", "source": null},
         ]});
-        let packages: Vec<_> = packages.chain([ours]).collect();
+        let packages: Vec<_> = packages.chain([member]).collect();
         let bounds = bounds(&json!({"packages": packages, "workspace_members": ["filch"]}));
         assert_eq!(bounds.len(), 1);
         bounds.iter().filter_map(Bound::problem).collect()
@@ -189,8 +188,8 @@ mod tests {
     fn a_version_above_the_lower_bound_is_a_problem() {
         assert_eq!(problems("^0.9.8", &["0.9.8"]), [""; 0]);
         assert_eq!(problems("^0.9", &["0.8.1", "0.9.0"]), [""; 0]);
-        assert_eq!(problems("^0.9.5", &["0.9.8"]), ["memmap2: `^0.9.5` allows 0.9.5, built was 0.9.8"]);
-        assert_eq!(problems("^1", &["1.0.2"]), ["memmap2: `^1` allows 1.0.0, built was 1.0.2"]);
+        assert_eq!(problems("^0.9.5", &["0.9.8"]), ["memmap2: `^0.9.5` allows 0.9.5, but 0.9.8 was built"]);
+        assert_eq!(problems("^1", &["1.0.2"]), ["memmap2: `^1` allows 1.0.0, but 1.0.2 was built"]);
         assert_eq!(problems("^1", &[]).len(), 1);
     }
 
@@ -203,6 +202,6 @@ mod tests {
         assert!(copied.ends_with("]\n[workspace.dependencies]\nlibc = \"0.2\"\n"), "{copied}");
 
         let package = "[dependencies]\na = \"1\"\n[dev-dependencies]\nb = \"1\"\n[[example]]\nname = \"c\"\n[lints]\nworkspace = true\n";
-        assert_eq!(without_tables(package, &NOT_FOR_USERS), "[dependencies]\na = \"1\"\n[lints]\nworkspace = true\n");
+        assert_eq!(without_tables(package, &DEV_TABLES), "[dependencies]\na = \"1\"\n[lints]\nworkspace = true\n");
     }
 }

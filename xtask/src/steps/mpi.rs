@@ -13,7 +13,7 @@ use anyhow::{ensure, Result};
 use serde_json::Value;
 
 use super::{smoke, Context, Effort, Outcome};
-use crate::call::Call;
+use crate::command_line::CommandLine;
 use crate::install;
 
 /// The MPI library, and the tools to make its bindings.
@@ -35,23 +35,23 @@ const RANKS: usize = 2;
 /// Installs missing packages if that needs no interaction. Returns whether everything is installed
 /// then.
 pub(super) fn install(context: &Context) -> bool {
-    install::packages(context, PACKAGES, &missing(context).join(" and ")) && is_here(context)
+    install::packages(context, PACKAGES, &missing(context).join(" and ")) && is_installed(context)
 }
 
 /// Returns whether everything that MPI needs is installed.
-pub(super) fn is_here(context: &Context) -> bool {
+pub(super) fn is_installed(context: &Context) -> bool {
     missing(context).is_empty()
 }
 
 fn missing(context: &Context) -> Vec<&'static str> {
     let mut missing = Vec::new();
     for program in ["mpicc", "mpirun"] {
-        if !context.call(program).arg("--version").succeeds() {
+        if !context.command(program).arg("--version").succeeds() {
             missing.push(program);
         }
     }
-    let named = env::var_os("LIBCLANG_PATH").map(PathBuf::from);
-    if named.is_none() && !LIBRARIES.iter().any(|folder| has_libclang(Path::new(folder), 2)) {
+    let libclang_path = env::var_os("LIBCLANG_PATH").map(PathBuf::from);
+    if libclang_path.is_none() && !LIBRARIES.iter().any(|folder| has_libclang(Path::new(folder), 2)) {
         missing.push("libclang");
     }
     missing
@@ -60,14 +60,14 @@ fn missing(context: &Context) -> Vec<&'static str> {
 /// Returns whether libclang is in `folder`, or up to `depth` folders below.
 fn has_libclang(folder: &Path, depth: usize) -> bool {
     let Ok(entries) = fs::read_dir(folder) else { return false };
-    let mut below = Vec::new();
+    let mut subfolders = Vec::new();
     for path in entries.filter_map(|entry| Some(entry.ok()?.path())) {
         if path.file_name().and_then(|name| name.to_str()).is_some_and(is_libclang) {
             return true;
         }
-        below.push(path);
+        subfolders.push(path);
     }
-    depth > 0 && below.iter().any(|path| has_libclang(path, depth - 1))
+    depth > 0 && subfolders.iter().any(|path| has_libclang(path, depth - 1))
 }
 
 /// Returns whether a file is `libclang.so`, or has a version in that name. `libclang-cpp.so` is
@@ -75,15 +75,17 @@ fn has_libclang(folder: &Path, depth: usize) -> bool {
 fn is_libclang(name: &str) -> bool {
     let Some(rest) = name.strip_prefix("libclang") else { return false };
     let rest = rest.trim_start_matches(|c: char| c == '-' || c == '.' || c.is_ascii_digit());
-    ["so", "dylib"].iter().any(|kind| rest.strip_prefix(kind).is_some_and(|end| end.is_empty() || end.starts_with('.')))
+    ["so", "dylib"]
+        .iter()
+        .any(|extension| rest.strip_prefix(extension).is_some_and(|end| end.is_empty() || end.starts_with('.')))
 }
 
 /// Runs the tests with ranks as processes, and the program itself.
 pub(super) fn run(context: &Context) -> Result<Outcome> {
     if !context.has_mpi() {
-        return context.leave_out(&format!(
-            "the tests across processes were left out, for want of {}: `apt-get install {PACKAGES}`, or an MPI of \
-             your own with its mpicc and mpirun on the PATH",
+        return context.skip(&format!(
+            "MPI is not installed (missing: {}): run `apt-get install {PACKAGES}`, or put the mpicc and mpirun of another \
+             MPI on the PATH",
             missing(context).join(" and ")
         ));
     }
@@ -99,14 +101,14 @@ pub(super) fn run(context: &Context) -> Result<Outcome> {
     // and cargo would build the lab again.
     context.cargo("test -p filch-lab --features mpi --test mpi").run()?;
 
-    let filch = context.lab()?.under(&under_mpirun(context));
+    let filch = context.lab()?.launched_by(&mpirun(context));
     let solve = filch.clone().words(smoke::SOLVE).words("--threads 1 --mpi");
-    smoke::checked(context, solve, "solve-mpi", |json| {
+    smoke::run_and_check(context, solve, "solve-mpi", |json| {
         check_ranks(json)?;
         smoke::check_solution(json)
     })?;
     let closure = filch.words("graph closure").words(smoke::TORUS).words("--threads 1 --mpi");
-    smoke::checked(context, closure, "graph-closure-mpi", |json| {
+    smoke::run_and_check(context, closure, "graph-closure-mpi", |json| {
         check_ranks(json)?;
         smoke::check_traversal("closure", json)
     })?;
@@ -119,15 +121,15 @@ pub(super) fn run(context: &Context) -> Result<Outcome> {
 fn check_ranks(json: &str) -> Result<()> {
     let summary: Value = serde_json::from_str(json)?;
     let ranks = summary["ranks"].as_array().map_or(0, Vec::len);
-    ensure!(ranks == RANKS, "`ranks` must have {RANKS} entries, and has {ranks}");
+    ensure!(ranks == RANKS, "`ranks` must have {RANKS} entries, but has {ranks}");
     Ok(())
 }
 
-/// Returns a call of `mpirun` with `RANKS` ranks. The environment sets everything else, because
-/// each MPI has its own options.
-fn under_mpirun(context: &Context) -> Call {
+/// Returns a command line of `mpirun` with `RANKS` ranks. The environment sets everything else,
+/// because each MPI has its own options.
+fn mpirun(context: &Context) -> CommandLine {
     context
-        .call("mpirun")
+        .command("mpirun")
         .words("-n")
         .arg(RANKS.to_string())
         // Open MPI needs both variables to run as root, which is common in containers.
@@ -149,7 +151,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_rank_alone_does_not_pass_for_all() {
+    fn a_rank_that_worked_alone_is_rejected() {
         assert!(check_ranks(&json!({"ranks": [{"rank": 0}, {"rank": 1}]}).to_string()).is_ok());
         for bad in [json!({"ranks": [{"rank": 0}]}), json!({"ranks": 2}), json!({})] {
             assert!(check_ranks(&bad.to_string()).is_err(), "{bad}");
@@ -158,7 +160,7 @@ mod tests {
     }
 
     #[test]
-    fn libclang_is_told_from_its_neighbours() {
+    fn only_shared_libraries_called_libclang_are_accepted() {
         for name in [
             "libclang.so",
             "libclang.so.1",
@@ -183,7 +185,7 @@ mod tests {
     }
 
     #[test]
-    fn libclang_is_found_two_folders_down_and_no_further() {
+    fn libclang_is_found_up_to_two_folders_below() {
         let root = env::temp_dir().join(format!("filch-xtask-libclang-{}", std::process::id()));
         let folder = root.join("llvm-14/lib");
         fs::create_dir_all(&folder).unwrap();

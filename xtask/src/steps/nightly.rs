@@ -2,11 +2,11 @@
 
 use std::path::Path;
 
-use crate::call::Call;
+use crate::command_line::CommandLine;
 
 /// The target triple of nightly, or `None` if there is no nightly toolchain.
 pub(super) fn host(root: &Path) -> Option<String> {
-    let output = Call::new("rustc", root).words("+nightly -vV").output().ok()?;
+    let output = CommandLine::new("rustc", root).words("+nightly -vV").output().ok()?;
     let version = String::from_utf8(output.stdout).ok()?;
     if output.status.success() {
         host_in(&version)

@@ -7,14 +7,14 @@ use anyhow::{ensure, Context as _, Result};
 use serde_json::Value;
 
 use super::{Context, Outcome};
-use crate::console::say;
+use crate::output::print_line;
 
 /// The fields that every published package has.
 const FIELDS: [&str; 6] = ["description", "license", "readme", "rust_version", "categories", "keywords"];
 
 /// Packages all workspace members that may be published.
 pub(super) fn run(context: &Context) -> Result<Outcome> {
-    let metadata = context.cargo("metadata --no-deps --format-version 1").read()?;
+    let metadata = context.cargo("metadata --no-deps --format-version 1").capture_stdout()?;
     let metadata = serde_json::from_slice(&metadata).context("cargo's metadata is not JSON")?;
     let packages = published(&metadata);
     ensure!(!packages.is_empty(), "cargo's metadata names no package to publish; its format may have changed");
@@ -26,7 +26,7 @@ pub(super) fn run(context: &Context) -> Result<Outcome> {
         .words(&options.join(" "))
         .env("CARGO_TARGET_DIR", context.target("packages"))
         .run()?;
-    say!("{} packages", packages.len());
+    print_line!("{} packages", packages.len());
     Ok(Outcome::Passed)
 }
 

@@ -12,8 +12,8 @@ use serde_json::Value;
 pub(super) use self::suites::MPI;
 use self::suites::{Suite, SUITES};
 use super::{Context, Outcome};
-use crate::call::Call;
-use crate::console::say;
+use crate::command_line::CommandLine;
+use crate::output::print_line;
 
 /// The traversals of `filch graph`.
 const TRAVERSALS: [&str; 4] = ["closure", "spanning-tree", "components", "bfs"];
@@ -26,7 +26,7 @@ const VERTICES: u64 = 490_000;
 pub(super) const SOLVE: &str = "solve golomb 7";
 
 /// The length of that ruler.
-const RULER: i64 = 25;
+const RULER_LENGTH: i64 = 25;
 
 /// Runs the quick benchmarks and checks their rows. Also runs every graph traversal, and solves a
 /// problem.
@@ -36,35 +36,38 @@ pub(super) fn run(context: &Context) -> Result<Outcome> {
     }
     for traversal in TRAVERSALS {
         let graph = context.lab()?.words("graph").arg(traversal).words(TORUS);
-        checked(context, graph, &format!("graph-{traversal}"), |json| check_traversal(traversal, json))?;
+        run_and_check(context, graph, &format!("graph-{traversal}"), |json| check_traversal(traversal, json))?;
     }
-    checked(context, context.lab()?.words(SOLVE).words("--threads 2"), "solve", check_solution)?;
+    run_and_check(context, context.lab()?.words(SOLVE).words("--threads 2"), "solve", check_solution)?;
     Ok(Outcome::Passed)
 }
 
 /// Runs a minimal part of a suite, and checks its rows.
 pub(super) fn bench(context: &Context, suite: &Suite) -> Result<()> {
     let bench = context.lab()?.words(&format!("bench {} --quick --rounds 1 {}", suite.name, suite.options));
-    let rows = checked(context, bench, suite.name, |json| suite.check(json))?;
-    say!("{rows} rows, nobody and no case is missing");
+    let rows = run_and_check(context, bench, suite.name, |json| suite.check(json))?;
+    print_line!("{rows} rows; all implementations and cases are present");
     Ok(())
 }
 
 /// Checks that the best ruler was found and proven to be the best.
 pub(super) fn check_solution(json: &str) -> Result<()> {
-    let summary: Value = serde_json::from_str(json).context("it is not valid JSON")?;
+    let summary: Value = serde_json::from_str(json).context("not valid JSON")?;
     ensure!(summary["ending"] == "optimal", "`ending` must be `optimal`");
     for key in ["cost", "bound"] {
-        ensure!(summary[key] == RULER, "`{key}` must be {RULER}");
+        ensure!(summary[key] == RULER_LENGTH, "`{key}` must be {RULER_LENGTH}");
     }
-    ensure!(summary["solution"].as_str().is_some_and(|text| !text.is_empty()), "`solution` must be a text");
+    ensure!(
+        summary["solution"].as_str().is_some_and(|text| !text.is_empty()),
+        "`solution` must be a string that is not empty"
+    );
     Ok(())
 }
 
-/// Runs the lab's program by `call`, and checks the JSON in its output file `name`.
-pub(super) fn checked<T>(
+/// Runs the lab's program by `command`, and checks the JSON in its output file `name`.
+pub(super) fn run_and_check<T>(
     context: &Context,
-    call: Call,
+    command: CommandLine,
     name: &str,
     check: impl FnOnce(&str) -> Result<T>,
 ) -> Result<T> {
@@ -73,26 +76,26 @@ pub(super) fn checked<T>(
     // A file of an earlier run must not count as the output of this run.
     match fs::remove_file(&file) {
         Err(error) if error.kind() != ErrorKind::NotFound => {
-            return Err(error).with_context(|| format!("{} could not be removed", file.display()));
+            return Err(error).with_context(|| format!("cannot remove {}", file.display()));
         }
         _ => {}
     }
     if let Some(folder) = file.parent() {
-        fs::create_dir_all(folder).with_context(|| format!("the folder {} could not be made", folder.display()))?;
+        fs::create_dir_all(folder).with_context(|| format!("cannot create the folder {}", folder.display()))?;
     }
-    call.arg("--json").arg(&relative).run()?;
+    command.arg("--json").arg(&relative).run()?;
     let json = fs::read_to_string(&file).with_context(|| format!("the program did not write {}", file.display()))?;
-    check(&json).with_context(|| format!("{} is not what it should be", file.display()))
+    check(&json).with_context(|| format!("{} has wrong content", file.display()))
 }
 
 /// Checks that a traversal of a connected graph reached every vertex.
 pub(super) fn check_traversal(traversal: &str, json: &str) -> Result<()> {
-    let summary: Value = serde_json::from_str(json).context("it is not valid JSON")?;
+    let summary: Value = serde_json::from_str(json).context("not valid JSON")?;
     ensure!(summary["task"] == traversal, "`task` must be `{traversal}`");
     ensure!(summary["ending"] == "complete", "`ending` must be `complete`");
     let found = summary["result"]["reached"].as_u64().or(summary["result"]["largest"].as_u64());
-    ensure!(found == Some(VERTICES), "all {VERTICES} vertices must have been found");
-    ensure!(summary["tasks"].as_u64().is_some_and(|tasks| tasks > 0), "`tasks` must be a whole number above 0");
+    ensure!(found == Some(VERTICES), "the traversal must find all {VERTICES} vertices");
+    ensure!(summary["tasks"].as_u64().is_some_and(|tasks| tasks > 0), "`tasks` must be a positive integer");
     Ok(())
 }
 
@@ -121,7 +124,8 @@ mod tests {
 
     #[test]
     fn a_solution_that_is_not_proven_or_not_the_best_is_rejected() {
-        let good = json!({"ending": "optimal", "cost": RULER, "bound": RULER, "solution": "0 1 4 10 18 23 25"});
+        let good =
+            json!({"ending": "optimal", "cost": RULER_LENGTH, "bound": RULER_LENGTH, "solution": "0 1 4 10 18 23 25"});
         assert!(check_solution(&good.to_string()).is_ok());
         for (key, value) in
             [("ending", json!("timed-out")), ("cost", json!(26)), ("bound", json!(24)), ("solution", Value::Null)]

@@ -4,7 +4,7 @@ use anyhow::{Context as _, Result};
 
 use super::{Context, Effort, Outcome};
 use crate::artifact;
-use crate::call::Call;
+use crate::command_line::CommandLine;
 
 /// Flags for fenced owners and thieves without membarrier. This is the build for kernels that lack
 /// that system call.
@@ -14,7 +14,7 @@ pub(super) const FENCED: &str = "--cfg filch_fenced --cfg filch_no_membarrier";
 pub(super) const LOOM: &str = "--cfg loom";
 
 /// The targets that are built under loom.
-pub(super) const UNDER_LOOM: &str = "--release -p filch-queue -p filch -p filch-dd --lib --test loom --test weaken";
+pub(super) const LOOM_TARGETS: &str = "--release -p filch-queue -p filch -p filch-dd --lib --test loom --test weaken";
 
 /// Flags for shuttle's threads.
 pub(super) const SHUTTLE: &str = "--cfg shuttle";
@@ -29,8 +29,8 @@ const PETGRAPH: &str = "filch-graph/petgraph";
 /// Runs the unit, property and stress tests of the packages, and the tests in examples.
 pub(super) fn unit(context: &Context) -> Result<Outcome> {
     let packages = &context.packages;
-    if let Some(members) = packages.in_workspace() {
-        let tests = context.cargo("test --tests").words(&members).words(&packages.features(&[PETGRAPH]));
+    if let Some(members) = packages.workspace_options() {
+        let tests = context.cargo("test --tests").words(&members).words(&packages.feature_options(&[PETGRAPH]));
         match context.effort {
             Effort::Quick => tests.env("FILCH_STRESS_TASKS", QUICK_TASKS).env("FILCH_STRESS_JOINS", QUICK_JOINS),
             Effort::Usual => tests,
@@ -41,11 +41,11 @@ pub(super) fn unit(context: &Context) -> Result<Outcome> {
                 .env("PROPTEST_CASES", "20000"),
         }
         .run()?;
-        if packages.include("filch") {
+        if packages.contains("filch") {
             // Includes all members, though only filch has such a test. So the dependencies are
             // built already.
             let trace = context.cargo("test --test trace").words(&members);
-            trace.words(&packages.features(&ALL_BUT_MPI)).run()?;
+            trace.words(&packages.feature_options(&ALL_BUT_MPI)).run()?;
         }
     }
     Ok(Outcome::Passed)
@@ -54,8 +54,8 @@ pub(super) fn unit(context: &Context) -> Result<Outcome> {
 /// Runs the examples in the documentation of the packages.
 pub(super) fn doctest(context: &Context) -> Result<Outcome> {
     let packages = &context.packages;
-    if let Some(libraries) = packages.libraries() {
-        context.cargo("test --doc").words(&libraries).words(&packages.features(&[PETGRAPH])).run()?;
+    if let Some(libraries) = packages.library_options() {
+        context.cargo("test --doc").words(&libraries).words(&packages.feature_options(&[PETGRAPH])).run()?;
     }
     Ok(Outcome::Passed)
 }
@@ -75,7 +75,7 @@ const QUICK_JOINS: &str = "400000";
 pub(super) fn stress(context: &Context) -> Result<Outcome> {
     // Uses the whole workspace with the features of `unit`, so that this step builds nothing.
     let tests = context.cargo("test --workspace --test stress --test bulk_stress");
-    tests.words(&context.packages.features(&[PETGRAPH])).run()?;
+    tests.words(&context.packages.feature_options(&[PETGRAPH])).run()?;
     Ok(Outcome::Passed)
 }
 
@@ -116,12 +116,12 @@ pub(super) fn models(context: &Context) -> Result<Outcome> {
 
 /// Explores every interleaving of the loom models.
 pub(super) fn loom(context: &Context) -> Result<Outcome> {
-    let models = under_loom(context, "filch-queue", "loom")?;
-    let runtime = under_loom(context, "filch", "filch")?.arg("models");
-    let master = under_loom(context, "filch-dd", "filch_dd")?.arg("models");
+    let models = loom_test_program(context, "filch-queue", "loom")?;
+    let runtime = loom_test_program(context, "filch", "filch")?.arg("models");
+    let master = loom_test_program(context, "filch-dd", "filch_dd")?.arg("models");
     // A model keeps one core busy. A program that still runs its longest model leaves the other
     // core idle.
-    Call::run_together(&match context.effort {
+    CommandLine::run_parallel(&match context.effort {
         Effort::Quick | Effort::Usual => [models, runtime, master],
         Effort::Deep { preemptions } => [
             models.env("FILCH_LOOM_PREEMPTIONS", preemptions.to_string()),
@@ -152,7 +152,7 @@ pub(super) fn weaken(context: &Context) -> Result<Outcome> {
     // The result is the printed share of caught weakenings, so the output is not captured. Nearly
     // always, a broken crate is caught within a second or not at all. So its limit of five seconds
     // is enough beside another step, too.
-    under_loom(context, "filch-queue", "weaken")?.arg("--nocapture").run()?;
+    loom_test_program(context, "filch-queue", "weaken")?.arg("--nocapture").run()?;
     Ok(Outcome::Passed)
 }
 
@@ -161,13 +161,13 @@ pub(super) fn weaken(context: &Context) -> Result<Outcome> {
 ///
 /// One command builds everything: the dependencies have other features for one package than for
 /// two, and cargo would build them twice.
-fn under_loom(context: &Context, folder: &str, name: &str) -> Result<Call> {
+fn loom_test_program(context: &Context, folder: &str, name: &str) -> Result<CommandLine> {
     let build = context
-        .cargo(&format!("test --no-run {UNDER_LOOM}"))
+        .cargo(&format!("test --no-run {LOOM_TARGETS}"))
         .env("RUSTFLAGS", LOOM)
         .env("CARGO_TARGET_DIR", context.target("loom"));
-    let programs = artifact::tests(build)?;
+    let programs = artifact::build_tests(build)?;
     let program = programs.iter().find(|program| program.folder == folder && program.name == name);
     let program = program.with_context(|| format!("cargo built no tests `{name}` in {folder}"))?;
-    Ok(Call::new(&program.path, &context.root.join("crates").join(folder)))
+    Ok(CommandLine::new(&program.path, &context.root.join("crates").join(folder)))
 }

@@ -11,8 +11,8 @@ use std::path::Path;
 use anyhow::{ensure, Context as _, Result};
 
 use super::{nightly, Context, Effort, Outcome};
-use crate::call::Call;
-use crate::console::say;
+use crate::command_line::CommandLine;
+use crate::output::print_line;
 
 /// Instruments filch's code, and allows it to link to an uninstrumented standard library.
 const FLAGS: &str = "-Zsanitizer=thread -Cunsafe-allow-abi-mismatch=sanitizer";
@@ -24,12 +24,9 @@ const BACKTRACE: &str = "0";
 /// Runs the queues' tests under the sanitizer. First checks that the sanitizer can see a race here.
 pub(super) fn run(context: &Context) -> Result<Outcome> {
     let Some(host) = nightly::host(&context.root) else {
-        return context.leave_out(
-            "the tests under ThreadSanitizer were left out, because they need the nightly toolchain: \
-             `rustup toolchain install nightly`",
-        );
+        return context.skip("ThreadSanitizer needs the nightly toolchain: run `rustup toolchain install nightly`");
     };
-    controls(context, &host)?;
+    check_controls(context, &host)?;
     let (tasks, cases) = match context.effort {
         Effort::Quick | Effort::Usual => ("100000", "32"),
         Effort::Deep { .. } => ("2000000", "1000"),
@@ -54,14 +51,15 @@ pub(super) fn run(context: &Context) -> Result<Outcome> {
     Ok(Outcome::Passed)
 }
 
-/// Checks that a deliberate race is reported and that its harmless twin is not. Both get the flags,
-/// options and suppressions of the queues' tests. A silent sanitizer would pass anything.
-fn controls(context: &Context, host: &str) -> Result<()> {
+/// Checks that a deliberate race is reported and that the same test without a race passes.
+/// Both get the flags, options and suppressions of the queues' tests. A silent sanitizer would pass
+/// anything.
+fn check_controls(context: &Context, host: &str) -> Result<()> {
     let folder = context.target("tsan");
     std::fs::create_dir_all(context.root.join(&folder))
-        .with_context(|| format!("the folder {} could not be made", folder.display()))?;
+        .with_context(|| format!("cannot create the folder {}", folder.display()))?;
     let program = folder.join("race");
-    Call::new("rustc", &context.root)
+    CommandLine::new("rustc", &context.root)
         .words("+nightly --edition 2021 --test -O -g")
         .words(FLAGS)
         .arg("--target")
@@ -72,28 +70,28 @@ fn controls(context: &Context, host: &str) -> Result<()> {
         .run()?;
 
     let control = |test: &str| {
-        Call::new(context.root.join(&program), &context.root)
+        CommandLine::new(context.root.join(&program), &context.root)
             .arg("--exact")
             .arg(test)
             .env("TSAN_OPTIONS", options(&context.root))
             .env("RUST_BACKTRACE", BACKTRACE)
             .output()
     };
-    let racy = control("two_threads_write_one_plain_word")?;
-    let said = String::from_utf8_lossy(&racy.stderr);
+    let with_race = control("two_threads_write_one_plain_word")?;
+    let errors = String::from_utf8_lossy(&with_race.stderr);
     ensure!(
-        !racy.status.success() && reports_a_race_in(&said, "race.rs"),
-        "ThreadSanitizer said\n\n{said}\nabout the deliberate race in xtask/controls/race.rs and did not report it, so \
-         its silence about the queues would mean nothing; look for a line in xtask/tsan.supp that is too wide"
+        !with_race.status.success() && reports_race_in(&errors, "race.rs"),
+        "ThreadSanitizer did not report the deliberate race in xtask/controls/race.rs, so it would miss races in the \
+         queues, too; look for a line in xtask/tsan.supp that suppresses too much. Its output:\n\n{errors}"
     );
-    let clean = control("two_threads_write_one_atomic_word")?;
+    let without_race = control("two_threads_write_one_atomic_word")?;
     ensure!(
-        clean.status.success() && String::from_utf8_lossy(&clean.stdout).contains("1 passed"),
-        "ThreadSanitizer said\n\n{}\nabout a test without a race in xtask/controls/race.rs; if the report is about the \
-         standard library alone, xtask/tsan.supp needs a line for it",
-        String::from_utf8_lossy(&clean.stderr)
+        without_race.status.success() && String::from_utf8_lossy(&without_race.stdout).contains("1 passed"),
+        "the test without a race in xtask/controls/race.rs failed under ThreadSanitizer; if the report is about the \
+         standard library alone, add a line for it to xtask/tsan.supp. Its output:\n\n{}",
+        String::from_utf8_lossy(&without_race.stderr)
     );
-    say!("control: the deliberate race was reported, its harmless twin was not");
+    print_line!("control: the deliberate race was reported, and the test without a race passed");
     Ok(())
 }
 
@@ -102,8 +100,8 @@ fn options(root: &Path) -> String {
     format!("halt_on_error=1 suppressions=\"{}\"", root.join("xtask/tsan.supp").display())
 }
 
-fn reports_a_race_in(said: &str, file: &str) -> bool {
-    said.lines().any(|line| line.starts_with("SUMMARY: ThreadSanitizer: data race") && line.contains(file))
+fn reports_race_in(output: &str, file: &str) -> bool {
+    output.lines().any(|line| line.starts_with("SUMMARY: ThreadSanitizer: data race") && line.contains(file))
 }
 
 #[cfg(test)]
@@ -112,13 +110,13 @@ mod tests {
 
     #[test]
     fn only_a_race_in_the_control_itself_counts() {
-        let ours = "WARNING: ThreadSanitizer: data race (pid=1)\n\
+        let in_control = "WARNING: ThreadSanitizer: data race (pid=1)\n\
                     SUMMARY: ThreadSanitizer: data race xtask/controls/race.rs:23:5 in race::plain\n";
-        let theirs = "WARNING: ThreadSanitizer: data race (pid=1)\n  #1 race::plain xtask/controls/race.rs:23:5\n\
+        let in_library = "WARNING: ThreadSanitizer: data race (pid=1)\n  #1 race::plain xtask/controls/race.rs:23:5\n\
                       SUMMARY: ThreadSanitizer: data race library/alloc/src/sync.rs:2874:18 in drop\n";
-        assert!(reports_a_race_in(ours, "race.rs"));
-        assert!(!reports_a_race_in(theirs, "race.rs"));
-        assert!(!reports_a_race_in("test result: ok. 1 passed; 0 failed", "race.rs"));
-        assert!(!reports_a_race_in("FATAL: ThreadSanitizer: unexpected memory mapping", "race.rs"));
+        assert!(reports_race_in(in_control, "race.rs"));
+        assert!(!reports_race_in(in_library, "race.rs"));
+        assert!(!reports_race_in("test result: ok. 1 passed; 0 failed", "race.rs"));
+        assert!(!reports_race_in("FATAL: ThreadSanitizer: unexpected memory mapping", "race.rs"));
     }
 }

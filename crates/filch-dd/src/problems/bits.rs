@@ -12,7 +12,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 /// A set of the numbers below some limit.
 pub trait Bits: Clone + Eq + Hash + Send + Sync + fmt::Debug + Serialize + DeserializeOwned + 'static {
     /// The most numbers that a set of this type can have.
-    const MOST: usize;
+    const CAPACITY: usize;
 
     /// Returns an empty set that can hold the numbers below `limit`.
     fn empty(limit: usize) -> Self;
@@ -110,10 +110,10 @@ pub trait Bits: Clone + Eq + Hash + Send + Sync + fmt::Debug + Serialize + Deser
 pub struct Words<const N: usize>([u64; N]);
 
 impl<const N: usize> Bits for Words<N> {
-    const MOST: usize = 64 * N;
+    const CAPACITY: usize = 64 * N;
 
     fn empty(limit: usize) -> Self {
-        assert!(limit <= Self::MOST, "a set of {N} words cannot hold {limit} numbers");
+        assert!(limit <= Self::CAPACITY, "a set of {N} words cannot hold {limit} numbers");
         Words([0; N])
     }
 
@@ -185,7 +185,7 @@ impl<const N: usize> fmt::Debug for Words<N> {
 pub struct ManyWords(Box<[u64]>);
 
 impl Bits for ManyWords {
-    const MOST: usize = usize::MAX;
+    const CAPACITY: usize = usize::MAX;
 
     fn empty(limit: usize) -> Self {
         ManyWords(vec![0; limit.div_ceil(64)].into())

@@ -77,7 +77,7 @@ pub(super) fn reserve<T>(items: u128) -> Result<Vec<T>, GenerateError> {
 pub(super) fn check_vertices(vertices: u128) -> Result<usize, GenerateError> {
     match vertices {
         0 => Err(GenerateError::NoVertices),
-        asked if asked > Graph::MOST_VERTICES as u128 => Err(GenerateError::TooManyVertices { asked }),
+        asked if asked > Graph::MAX_VERTICES as u128 => Err(GenerateError::TooManyVertices { asked }),
         vertices => Ok(vertices as usize),
     }
 }

@@ -55,7 +55,7 @@ impl fmt::Display for GenerateError {
                 f.write_str("a graph without vertices cannot be generated; ask for at least one")
             }
             GenerateError::TooManyVertices { asked } => {
-                let most = Graph::MOST_VERTICES;
+                let most = Graph::MAX_VERTICES;
                 write!(
                     f,
                     "{asked} vertices are too many: vertices are numbered in 32 bits, so there can be at most {most}"

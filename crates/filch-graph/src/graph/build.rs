@@ -17,7 +17,7 @@ use super::{Graph, Vertex};
 /// Below this many edges a second thread does not pay.
 const WORTH_SHARING: usize = 1 << 16;
 /// The most shares: every share reads all edges, so more shares would do little else.
-const MOST_SHARES: usize = 16;
+const MAX_SHARES: usize = 16;
 
 type Pair = (Vertex, Vertex);
 
@@ -25,7 +25,7 @@ type Pair = (Vertex, Vertex);
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum BuildError {
-    /// More than [`Graph::MOST_VERTICES`].
+    /// More than [`Graph::MAX_VERTICES`].
     TooManyVertices {
         /// The number of vertices asked for.
         vertices: usize,
@@ -52,7 +52,7 @@ impl fmt::Display for BuildError {
             BuildError::TooManyVertices { vertices } => write!(
                 f,
                 "a graph cannot have {vertices} vertices: they are numbered in 32 bits, which is enough for {}",
-                Graph::MOST_VERTICES
+                Graph::MAX_VERTICES
             ),
             BuildError::TooManyArcs { arcs } => {
                 write!(f, "a graph of {arcs} arcs is too large: the target numbers its edges in 32 bits, so there can be at most 4294967295")
@@ -113,7 +113,7 @@ impl Graph {
         P: AsRef<[Pair]> + Sync,
     {
         let pairs: usize = parts.iter().map(|part| part.as_ref().len()).sum();
-        let shares = if pairs < WORTH_SHARING { 1 } else { filch::threads().min(MOST_SHARES) };
+        let shares = if pairs < WORTH_SHARING { 1 } else { filch::threads().min(MAX_SHARES) };
         Graph::from_parts_shared(vertices, parts, undirected, shares)
     }
 
@@ -192,7 +192,7 @@ impl Graph {
     /// Builds rows of arcs from some vertices of a graph to any. The sources are renumbered.
     pub(crate) fn rows_of_arcs(rows: usize, arcs: &[Pair]) -> Graph {
         debug_assert!(arcs.iter().all(|&(from, _)| (from as usize) < rows));
-        let shares = if arcs.len() < WORTH_SHARING { 1 } else { filch::threads().min(MOST_SHARES) };
+        let shares = if arcs.len() < WORTH_SHARING { 1 } else { filch::threads().min(MAX_SHARES) };
         Graph::sorted(rows, arcs.len(), &[arcs], false, shares)
     }
 
@@ -211,7 +211,7 @@ impl Graph {
 }
 
 fn check_vertices(vertices: usize) -> Result<(), BuildError> {
-    if vertices > Graph::MOST_VERTICES {
+    if vertices > Graph::MAX_VERTICES {
         return Err(BuildError::TooManyVertices { vertices });
     }
     Ok(())

@@ -43,7 +43,7 @@ impl Graph {
     /// The maximum number of vertices: 2³² − 1.
     ///
     /// This leaves one 32-bit number that is no vertex.
-    pub const MOST_VERTICES: usize = Vertex::MAX as usize;
+    pub const MAX_VERTICES: usize = Vertex::MAX as usize;
 
     /// Returns the number of vertices.
     #[inline]

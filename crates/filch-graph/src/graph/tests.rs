@@ -152,7 +152,7 @@ fn an_empty_graph_has_no_vertices_and_no_arcs() {
 
 #[test]
 fn more_vertices_than_32_bits_can_number_are_refused() {
-    let most = Graph::MOST_VERTICES;
+    let most = Graph::MAX_VERTICES;
     for refused in [most + 1, usize::MAX] {
         let error = Graph::directed(refused, &[]).unwrap_err();
         assert_eq!(error, BuildError::TooManyVertices { vertices: refused });

@@ -43,7 +43,7 @@ impl Partition {
     /// If there are no ranks, or more vertices than a [`Graph`] can have.
     pub fn blocks(vertices: usize, ranks: usize) -> Self {
         assert!(ranks > 0, "a partition needs at least one rank");
-        assert!(vertices <= Graph::MOST_VERTICES, "{vertices} vertices are too many for a graph");
+        assert!(vertices <= Graph::MAX_VERTICES, "{vertices} vertices are too many for a graph");
         Partition { vertices, ranks, block: vertices.div_ceil(ranks).max(1), hash: None }
     }
 
@@ -165,7 +165,7 @@ mod tests {
 
     #[test]
     fn the_hash_works_for_the_largest_graph() {
-        let most = Graph::MOST_VERTICES;
+        let most = Graph::MAX_VERTICES;
         let partition = Partition::hashed(most, 1000);
         for vertex in [0, 1, 2, 1 << 31, most as Vertex - 1] {
             assert_eq!(partition.vertex(partition.rank_of(vertex), partition.place_of(vertex)), vertex);

@@ -62,7 +62,7 @@ fn problem<'a>(mut words: impl Iterator<Item = &'a [u8]>, line: u64) -> Result<H
     if words.next().is_some() {
         return Err("expected two numbers after the kind: vertices and edges".into());
     }
-    if vertices > Graph::MOST_VERTICES as u64 {
+    if vertices > Graph::MAX_VERTICES as u64 {
         return Err(too_many());
     }
     Ok(Header { vertices, entries, kind, line })

@@ -89,7 +89,7 @@ fn sizes(line: &[u8]) -> Result<(u64, u64), String> {
     if rows != columns {
         return Err("expected as many rows as columns".into());
     }
-    if rows > Graph::MOST_VERTICES as u64 {
+    if rows > Graph::MAX_VERTICES as u64 {
         return Err(too_many());
     }
     Ok((rows, entries))
@@ -97,7 +97,7 @@ fn sizes(line: &[u8]) -> Result<(u64, u64), String> {
 
 /// Returns the error for a header with more vertices than 32 bits can number.
 pub(super) fn too_many() -> String {
-    format!("expected at most {} vertices", Graph::MOST_VERTICES)
+    format!("expected at most {} vertices", Graph::MAX_VERTICES)
 }
 
 impl Grammar for Header {

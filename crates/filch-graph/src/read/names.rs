@@ -46,7 +46,7 @@ impl Names {
 pub(super) fn renumber(parts: Vec<Vec<(u64, u64)>>) -> Result<(Names, Vec<Vec<(Vertex, Vertex)>>), BuildError> {
     let names = Names { ids: ids(&parts) };
     let vertices = names.ids.len();
-    if vertices > Graph::MOST_VERTICES {
+    if vertices > Graph::MAX_VERTICES {
         return Err(BuildError::TooManyVertices { vertices });
     }
     let vertex = |id| names.vertex(id).unwrap_or_default();

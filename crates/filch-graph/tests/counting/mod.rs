@@ -13,11 +13,11 @@ const REFUSED: usize = 1 << 30;
 struct Counting;
 
 static HELD: AtomicUsize = AtomicUsize::new(0);
-static MOST_HELD: AtomicUsize = AtomicUsize::new(0);
+static MAX_HELD: AtomicUsize = AtomicUsize::new(0);
 
 fn hold(bytes: usize) {
     let held = HELD.fetch_add(bytes, Ordering::Relaxed) + bytes;
-    MOST_HELD.fetch_max(held, Ordering::Relaxed);
+    MAX_HELD.fetch_max(held, Ordering::Relaxed);
 }
 
 // SAFETY: each call returns null or goes unchanged to the system's allocator. `realloc` is the
@@ -63,7 +63,7 @@ pub(crate) fn alone() -> MutexGuard<'static, ()> {
 /// Returns the result, and the peak of the memory held beyond what was held before.
 pub(crate) fn most_held<R>(run: impl FnOnce() -> R) -> (R, usize) {
     let before = HELD.load(Ordering::Relaxed);
-    MOST_HELD.store(before, Ordering::Relaxed);
+    MAX_HELD.store(before, Ordering::Relaxed);
     let result = run();
-    (result, MOST_HELD.load(Ordering::Relaxed).saturating_sub(before))
+    (result, MAX_HELD.load(Ordering::Relaxed).saturating_sub(before))
 }

@@ -320,7 +320,7 @@ impl From<SolverRunArguments> for solver::OneRun {
 
 fn queue_threads(text: &str) -> Result<usize, String> {
     match text.parse() {
-        Ok(threads @ 1..=queues::MOST_THREADS) => Ok(threads),
+        Ok(threads @ 1..=queues::MAX_THREADS) => Ok(threads),
         Ok(0) => Err("the owner needs a thread; give 1 or 2".to_owned()),
         Ok(_) => Err("this suite uses at most 2 threads, the owner and one thief; give 1 or 2".to_owned()),
         Err(_) => Err("this is not a number of threads; give 1 or 2".to_owned()),

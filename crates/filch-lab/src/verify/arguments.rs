@@ -10,7 +10,7 @@ const LARGEST_BOUND: u8 = 8;
 /// The largest delta that a model has room for.
 const LARGEST_DELTA: i16 = 12;
 /// The most extra stores that a model has room for.
-const MOST_EXTRA: i16 = 4;
+const MAX_EXTRA: i16 = 4;
 
 /// Search every state of the models: which claims hold and which are refuted.
 #[derive(Args, Debug)]
@@ -179,8 +179,8 @@ fn delta(text: &str) -> Result<i16, String> {
 
 fn extra(text: &str) -> Result<i16, String> {
     match text.parse() {
-        Ok(extra @ 0..=MOST_EXTRA) => Ok(extra),
-        _ => Err(format!("this is not a number of stores; give 0 to {MOST_EXTRA}")),
+        Ok(extra @ 0..=MAX_EXTRA) => Ok(extra),
+        _ => Err(format!("this is not a number of stores; give 0 to {MAX_EXTRA}")),
     }
 }
 

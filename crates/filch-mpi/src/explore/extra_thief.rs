@@ -19,7 +19,7 @@ pub struct ExtraThief<T, K: Kind<T>> {
 }
 
 /// How many bytes of tasks are given away at once.
-const MOST_BYTES: usize = 1 << 20;
+const MAX_BYTES: usize = 1 << 20;
 /// How often a steal is retried when another thief is in the way.
 const TRIES: usize = 64;
 
@@ -83,7 +83,7 @@ impl<T: Serialize, K: Kind<T>> TaskSource for Thieves<T, K> {
         let mut batch = Batch::default();
         for thief in &*lock(&self.0) {
             let (mut left, mut tries) = ((thief.len() as f64 * share).ceil() as u64, TRIES);
-            while left > 0 && tries > 0 && batch.bytes.len() < MOST_BYTES {
+            while left > 0 && tries > 0 && batch.bytes.len() < MAX_BYTES {
                 match thief.steal_or_abort() {
                     Steal::Success(task) => {
                         batch.add(&task);

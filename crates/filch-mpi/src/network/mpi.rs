@@ -34,9 +34,9 @@ use super::Network;
 /// The largest number of bytes in one MPI send. Far below the limit of `int`: more gains nothing.
 const PIECE: usize = 4 << 20;
 /// How many messages to one rank are posted to MPI at a time. The others wait in `sending`.
-const MOST_POSTED: usize = 16;
+const MAX_POSTED: usize = 16;
 /// How many pieces are received at a time. Further pieces wait on the sender's side.
-const MOST_RECEIVING: usize = 16;
+const MAX_RECEIVING: usize = 16;
 /// How many ranks' sends are advanced per received message, and when no message has arrived.
 /// Without a limit, a rank that sends to thousands of ranks would test all of them for each
 /// message.
@@ -57,7 +57,7 @@ const POLL_INTERVAL: Duration = Duration::from_micros(100);
 pub struct Mpi {
     rank: usize,
     ranks: usize,
-    /// The outgoing messages for each rank, in order. MPI has at most the first [`MOST_POSTED`] of
+    /// The outgoing messages for each rank, in order. MPI has at most the first [`MAX_POSTED`] of
     /// them.
     sending: BTreeMap<usize, VecDeque<Outgoing>>,
     /// The rank at which `advance_sends` continues.
@@ -225,12 +225,12 @@ impl Mpi {
         self.communicator.abort(1)
     }
 
-    /// Posts as many messages to rank `to` as the limit `MOST_POSTED` allows.
+    /// Posts as many messages to rank `to` as the limit `MAX_POSTED` allows.
     fn post(&mut self, to: usize) {
         let Some(queue) = self.sending.get_mut(&to) else { return };
         let communicator = self.communicator.as_raw();
         let mut result = 0;
-        for outgoing in queue.iter_mut().take(MOST_POSTED).filter(|outgoing| outgoing.requests.is_empty()) {
+        for outgoing in queue.iter_mut().take(MAX_POSTED).filter(|outgoing| outgoing.requests.is_empty()) {
             for begin in (0..=outgoing.message.len()).step_by(PIECE) {
                 let length = PIECE.min(outgoing.message.len() - begin);
                 let mut request = MaybeUninit::uninit();
@@ -282,7 +282,7 @@ impl Mpi {
 
     /// Takes in pieces that have arrived, and starts to receive more.
     fn advance_receives(&mut self) {
-        while self.receiving.len() < MOST_RECEIVING {
+        while self.receiving.len() < MAX_RECEIVING {
             let Some(incoming) = self.next_arrival() else { break };
             self.receiving.push(incoming);
         }

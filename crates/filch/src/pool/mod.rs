@@ -83,7 +83,7 @@ impl Pool {
     }
 
     /// The most workers that a pool can have.
-    pub const MOST_THREADS: usize = MAX_WORKERS;
+    pub const MAX_THREADS: usize = MAX_WORKERS;
 
     /// Drops the pool without waiting. Its workers finish the spawned jobs and end on their own.
     pub fn dismiss(mut self) {

@@ -16,9 +16,9 @@ use std::time::{Duration, Instant};
 use filch::{Builder, Callers, Fences, Pool, Waiting};
 
 /// Aborts the process if the test that holds it takes too long. A hang must not stop CI.
-#[must_use = "a watchdog that is dropped at once watches nothing"]
+#[must_use = "a watchdog ends when it is dropped"]
 pub(crate) struct Watchdog {
-    over: Arc<AtomicBool>,
+    finished: Arc<AtomicBool>,
     thread: Option<JoinHandle<()>>,
 }
 
@@ -36,25 +36,26 @@ pub(crate) fn watchdog_for(limit: Duration) -> Watchdog {
 /// Starts a watchdog for a part of a test, by its name.
 pub(crate) fn watchdog_named(name: &str, limit: Duration) -> Watchdog {
     let test = name.to_string();
-    let over = Arc::new(AtomicBool::new(false));
-    let seen = over.clone();
+    let finished = Arc::new(AtomicBool::new(false));
+    let is_finished = finished.clone();
     let start = Instant::now();
     let thread = thread::spawn(move || {
-        while !seen.load(Ordering::Acquire) {
+        while !is_finished.load(Ordering::Acquire) {
             if start.elapsed() > limit {
                 // Not `eprintln`, whose output the test harness captures.
-                let _ = writeln!(io::stderr(), "\n{test} hangs: it is not over after {limit:?}, and the process ends");
+                let _ =
+                    writeln!(io::stderr(), "\n{test} hangs: it has not ended after {limit:?}; aborting the process");
                 process::abort();
             }
             thread::park_timeout(limit / 10);
         }
     });
-    Watchdog { over, thread: Some(thread) }
+    Watchdog { finished, thread: Some(thread) }
 }
 
 impl Drop for Watchdog {
     fn drop(&mut self) {
-        self.over.store(true, Ordering::Release);
+        self.finished.store(true, Ordering::Release);
         if let Some(thread) = self.thread.take() {
             thread.thread().unpark();
             let _ = thread.join();
@@ -76,7 +77,7 @@ pub(crate) fn build(builder: Builder) -> Pool {
 }
 
 /// Returns a builder of pools that lend seats to callers.
-pub(crate) fn lending(threads: usize) -> Builder<'static> {
+pub(crate) fn in_place_builder(threads: usize) -> Builder<'static> {
     Pool::builder().threads(threads).callers(Callers::InPlace)
 }
 
@@ -87,12 +88,12 @@ fn let_workers_sleep() {
 }
 
 /// Runs the closure in a call that runs on the calling thread. Retries while no worker sleeps.
-pub(crate) fn in_place<R: Send>(pool: &Pool, f: impl FnOnce() -> R + Send) -> R {
+pub(crate) fn call_in_place<R: Send>(pool: &Pool, f: impl FnOnce() -> R + Send) -> R {
     let mut f = Some(f);
     loop {
-        let here = thread::current().id();
-        let is_here = || thread::current().id() == here;
-        let result = pool.install(|| if is_here() { f.take().map(|f| f()) } else { None });
+        let caller = thread::current().id();
+        let is_on_caller = || thread::current().id() == caller;
+        let result = pool.install(|| if is_on_caller() { f.take().map(|f| f()) } else { None });
         match result {
             Some(result) => return result,
             None => let_workers_sleep(),
@@ -104,21 +105,21 @@ pub(crate) fn in_place<R: Send>(pool: &Pool, f: impl FnOnce() -> R + Send) -> R 
 pub(crate) fn assert_all_seats_can_be_lent(pool: &Pool) {
     let threads = pool.threads();
     loop {
-        let (inside, taken, refused) = (AtomicUsize::new(0), AtomicUsize::new(0), flag());
+        let (inside, seats, was_shipped) = (AtomicUsize::new(0), AtomicUsize::new(0), flag());
         let call = || {
             let here = thread::current().id();
             pool.install(|| {
                 if thread::current().id() != here {
-                    return set(&refused);
+                    return set(&was_shipped);
                 }
-                taken.fetch_or(1 << filch::index().expect("a worker"), Ordering::Relaxed);
+                seats.fetch_or(1 << filch::index().expect("the call must run on a worker"), Ordering::Relaxed);
                 inside.fetch_add(1, Ordering::AcqRel);
-                spin_until(|| inside.load(Ordering::Acquire) == threads || is_set(&refused));
+                spin_until(|| inside.load(Ordering::Acquire) == threads || is_set(&was_shipped));
             });
         };
         thread::scope(|scope| (0..threads).for_each(|_| _ = scope.spawn(call)));
         if inside.into_inner() == threads {
-            assert_eq!(taken.into_inner(), (1 << threads) - 1, "each caller has a seat of its own");
+            assert_eq!(seats.into_inner(), (1 << threads) - 1, "each caller must have its own seat");
             return;
         }
         let_workers_sleep();
@@ -126,7 +127,7 @@ pub(crate) fn assert_all_seats_can_be_lent(pool: &Pool) {
 }
 
 /// Every fence mode with every waiting policy.
-pub(crate) const KINDS: [(Fences, Waiting); 6] = [
+pub(crate) const POOL_KINDS: [(Fences, Waiting); 6] = [
     (Fences::Automatic, Waiting::Strict),
     (Fences::Automatic, Waiting::StrictInPool),
     (Fences::Automatic, Waiting::Any),
@@ -136,8 +137,8 @@ pub(crate) const KINDS: [(Fences, Waiting); 6] = [
 ];
 
 /// Runs `f` on a pool of each kind, one after the other.
-pub(crate) fn for_each_kind(threads: usize, f: impl Fn(&Pool)) {
-    for (fences, waiting) in KINDS {
+pub(crate) fn for_each_pool_kind(threads: usize, f: impl Fn(&Pool)) {
+    for (fences, waiting) in POOL_KINDS {
         f(&build(Pool::builder().threads(threads).fences(fences).waiting(waiting)));
     }
 }
@@ -151,13 +152,13 @@ pub(crate) fn fib(n: u32) -> u64 {
     a + b
 }
 
-/// Computes until `so` returns true, and yields now and then. Some tests have more threads than the
-/// machine has CPUs.
-pub(crate) fn spin_until(so: impl Fn() -> bool) {
-    let mut turn = 0u32;
-    while !so() {
-        turn += 1;
-        if turn % 64 == 0 {
+/// Spins until `condition` returns true, and yields now and then. Some tests have more threads than
+/// the machine has CPUs.
+pub(crate) fn spin_until(condition: impl Fn() -> bool) {
+    let mut spins = 0u32;
+    while !condition() {
+        spins += 1;
+        if spins % 64 == 0 {
             thread::yield_now();
         } else {
             hint::spin_loop();
@@ -167,10 +168,10 @@ pub(crate) fn spin_until(so: impl Fn() -> bool) {
 
 /// Like [`spin_until`], but not forever. Returns whether `so` returned true. Only for what must
 /// *not* happen.
-pub(crate) fn spins_until(limit: Duration, so: impl Fn() -> bool) -> bool {
+pub(crate) fn spin_until_or_timeout(limit: Duration, condition: impl Fn() -> bool) -> bool {
     let start = Instant::now();
-    spin_until(|| so() || start.elapsed() > limit);
-    so()
+    spin_until(|| condition() || start.elapsed() > limit);
+    condition()
 }
 
 /// Returns a flag that is not set.
@@ -186,17 +187,17 @@ pub(crate) fn is_set(flag: &AtomicBool) -> bool {
     flag.load(Ordering::Acquire)
 }
 
-/// A meeting of several threads, each of which computes until all are there.
-pub(crate) struct Meeting {
+/// A barrier for several threads. Each spins until all have arrived.
+pub(crate) struct SpinBarrier {
     missing: AtomicUsize,
 }
 
-impl Meeting {
-    pub(crate) fn of(count: usize) -> Meeting {
-        Meeting { missing: AtomicUsize::new(count) }
+impl SpinBarrier {
+    pub(crate) fn new(count: usize) -> SpinBarrier {
+        SpinBarrier { missing: AtomicUsize::new(count) }
     }
 
-    pub(crate) fn attend(&self) {
+    pub(crate) fn wait(&self) {
         self.missing.fetch_sub(1, Ordering::AcqRel);
         spin_until(|| self.missing.load(Ordering::Acquire) == 0);
     }
@@ -208,20 +209,20 @@ pub(crate) fn panic_with(payload: impl Any + Send) -> ! {
 }
 
 /// Returns the payload with which the closure panics.
-pub(crate) fn panic_of<T: 'static, R>(f: impl FnOnce() -> R) -> T {
+pub(crate) fn catch_payload<T: 'static, R>(f: impl FnOnce() -> R) -> T {
     match panic::catch_unwind(AssertUnwindSafe(f)) {
-        Ok(_) => panic!("it should have panicked"),
-        Err(payload) => *payload.downcast::<T>().expect("another payload than this"),
+        Ok(_) => panic!("the closure did not panic"),
+        Err(payload) => *payload.downcast::<T>().expect("the payload has another type"),
     }
 }
 
 /// Returns the message with which the closure panics.
-pub(crate) fn message_of<R>(f: impl FnOnce() -> R) -> String {
+pub(crate) fn catch_message<R>(f: impl FnOnce() -> R) -> String {
     match panic::catch_unwind(AssertUnwindSafe(f)) {
-        Ok(_) => panic!("it should have panicked"),
+        Ok(_) => panic!("the closure did not panic"),
         Err(payload) => match payload.downcast::<String>() {
             Ok(message) => *message,
-            Err(payload) => payload.downcast::<&str>().expect("a message").to_string(),
+            Err(payload) => payload.downcast::<&str>().expect("the payload is not a message").to_string(),
         },
     }
 }
@@ -232,8 +233,8 @@ pub(crate) struct Drops(Arc<AtomicUsize>);
 
 impl Drops {
     /// Creates a value that counts its drop.
-    pub(crate) fn one(&self) -> Counted {
-        Counted(self.0.clone())
+    pub(crate) fn new_value(&self) -> CountsDrop {
+        CountsDrop(self.0.clone())
     }
 
     pub(crate) fn count(&self) -> usize {
@@ -243,9 +244,9 @@ impl Drops {
 
 /// A value that counts its drop.
 #[derive(Debug)]
-pub(crate) struct Counted(Arc<AtomicUsize>);
+pub(crate) struct CountsDrop(Arc<AtomicUsize>);
 
-impl Drop for Counted {
+impl Drop for CountsDrop {
     fn drop(&mut self) {
         self.0.fetch_add(1, Ordering::SeqCst);
     }
@@ -255,23 +256,23 @@ const CHILD: &str = "FILCH_TEST_CHILD";
 
 /// Runs `body` in a process of its own, and returns its output. The process is this program and the
 /// named test again, with more variables. In that process, returns `None`.
-pub(crate) fn in_child(test: &str, variables: &[(&str, &str)], body: impl FnOnce()) -> Option<Output> {
+pub(crate) fn run_in_child(test: &str, variables: &[(&str, &str)], body: impl FnOnce()) -> Option<Output> {
     if env::var(CHILD).is_ok_and(|name| name == test) {
         let _watchdog = watchdog_for(Duration::from_secs(300));
         body();
         return None;
     }
-    let program = env::current_exe().expect("this program");
+    let program = env::current_exe().expect("path of this program");
     let mut command = Command::new(program);
     command.args([test, "--exact", "--nocapture", "--test-threads=1"]).env(CHILD, test).envs(variables.iter().copied());
-    Some(command.output().expect("the same program again"))
+    Some(command.output().expect("cannot start this program again"))
 }
 
 /// Asserts that the child's test has passed.
 #[track_caller]
-pub(crate) fn assert_passed(child: Option<Output>) {
+pub(crate) fn assert_child_passed(child: Option<Output>) {
     let Some(output) = child else { return };
-    let said = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
-    assert!(output.status.success(), "{}\n{}{}", output.status, said(&output.stdout), said(&output.stderr));
-    assert!(said(&output.stdout).contains("1 passed"), "no such test: {}", said(&output.stdout));
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    assert!(output.status.success(), "{}\n{}{}", output.status, text(&output.stdout), text(&output.stderr));
+    assert!(text(&output.stdout).contains("1 passed"), "no test ran: {}", text(&output.stdout));
 }

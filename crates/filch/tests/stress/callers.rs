@@ -6,19 +6,19 @@ use std::thread;
 
 use filch::{Builder, Fences, Pool, Waiting};
 
-use crate::common::{build, lending, panic_with, watchdog, Meeting};
-use crate::{catch, joins, mix, Tree, World};
+use crate::common::{build, in_place_builder, panic_with, watchdog, SpinBarrier};
+use crate::{catch, joins_per_pool, mix, Pools, Tree};
 
 /// The number of threads that call at the same time.
 const CALLERS: usize = 64;
 
 /// Returns the number of calls that a pool gets for the number of joins.
 fn calls() -> u64 {
-    joins() / 200
+    joins_per_pool() / 200
 }
 
 /// Two pools, and the sums of what was done in them.
-struct Place {
+struct TestPools {
     first: Pool,
     second: Pool,
     /// The sum of the spawned jobs, and what it should be.
@@ -26,10 +26,10 @@ struct Place {
     expected: AtomicU64,
 }
 
-impl Place {
-    fn new(builder: impl Fn(usize) -> Builder<'static>, seats: usize) -> Place {
+impl TestPools {
+    fn new(builder: impl Fn(usize) -> Builder<'static>, seats: usize) -> TestPools {
         let (first, second) = (build(builder(seats)), build(builder(1 + seats % 3)));
-        Place { first, second, spawned: Arc::new(AtomicU64::new(0)), expected: AtomicU64::new(0) }
+        TestPools { first, second, spawned: Arc::new(AtomicU64::new(0)), expected: AtomicU64::new(0) }
     }
 
     /// Returns a job that adds to the sum of the spawned ones.
@@ -38,7 +38,7 @@ impl Place {
         move || _ = spawned.fetch_add(value, Ordering::Relaxed)
     }
 
-    fn expect(&self, value: u64) {
+    fn expect_spawned(&self, value: u64) {
         self.expected.fetch_add(value, Ordering::Relaxed);
     }
 
@@ -62,18 +62,18 @@ impl Place {
                 assert_eq!(sum.into_inner(), 55);
             }
             7 => {
-                self.expect(value);
+                self.expect_spawned(value);
                 pool.spawn(self.job(value));
             }
             8 => {
-                self.expect(value.wrapping_mul(3));
+                self.expect_spawned(value.wrapping_mul(3));
                 pool.install(|| {
                     filch::spawn(self.job(value));
                     filch::join(|| filch::spawn_fifo(self.job(value)), || filch::spawn(self.job(value)));
                 });
             }
             9 => {
-                self.expect(value.wrapping_mul(seats as u64));
+                self.expect_spawned(value.wrapping_mul(seats as u64));
                 let job = self.job(value);
                 pool.install(|| filch::spawn_broadcast(move |_| job()));
             }
@@ -91,15 +91,15 @@ impl Place {
                 assert_eq!(catch(|| pool.install(join)), Err(value));
             }
             _ => {
-                let over = AtomicUsize::new(0);
-                let over = &over;
+                let finished = AtomicUsize::new(0);
+                let finished = &finished;
                 let result = catch(|| {
                     pool.scope(|scope| {
                         scope.spawn(|_| panic_with(value));
-                        (0..3).for_each(|_| scope.spawn(|_| _ = over.fetch_add(1, Ordering::Relaxed)));
+                        (0..3).for_each(|_| scope.spawn(|_| _ = finished.fetch_add(1, Ordering::Relaxed)));
                     });
                 });
-                assert_eq!((result, over.load(Ordering::Relaxed)), (Err(value), 3));
+                assert_eq!((result, finished.load(Ordering::Relaxed)), (Err(value), 3));
             }
         }
     }
@@ -107,18 +107,18 @@ impl Place {
     /// Runs a random tree, which goes to the second pool and back at times.
     fn tree(&self, seed: u64) {
         let tree = Tree { seed, size: 1 + mix(seed ^ 2) % 60 };
-        let world = World { pools: [&self.first, &self.second], spawned: &self.spawned };
+        let pools = Pools { pools: [&self.first, &self.second], spawned: &self.spawned };
         let mut expected = 0;
-        let result = catch(|| self.first.install(|| world.run(tree, 0)));
-        assert_eq!(result, tree.alone(&mut expected));
-        self.expect(expected);
+        let result = catch(|| self.first.install(|| pools.run(tree, 0)));
+        assert_eq!(result, tree.run_serially(&mut expected));
+        self.expect_spawned(expected);
     }
 
     /// Waits for all that was spawned, and checks the sum.
     fn finish(self) {
-        let Place { first, second, spawned, expected } = self;
+        let TestPools { first, second, spawned, expected } = self;
         drop((first, second));
-        assert_eq!(spawned.load(Ordering::Relaxed), expected.into_inner(), "what spawned jobs have added up to");
+        assert_eq!(spawned.load(Ordering::Relaxed), expected.into_inner(), "the sum of the spawned jobs");
     }
 }
 
@@ -151,41 +151,41 @@ fn on_threads(threads: usize, work: impl Fn(usize) + Sync) {
 /// Makes many threads call into pools of 1, 2 and 8 seats.
 fn stress(builder: impl Fn(usize) -> Builder<'static>) {
     for seats in [1, 2, 8] {
-        let place = Place::new(&builder, seats);
-        let turn = AtomicU64::new(0);
+        let test_pools = TestPools::new(&builder, seats);
+        let next_call = AtomicU64::new(0);
         on_threads(CALLERS, |_| loop {
-            let turn = turn.fetch_add(1, Ordering::Relaxed);
-            if turn >= calls() {
+            let call = next_call.fetch_add(1, Ordering::Relaxed);
+            if call >= calls() {
                 break;
             }
-            place.call(mix(turn << 8 | seats as u64));
+            test_pools.call(mix(call << 8 | seats as u64));
         });
-        place.finish();
+        test_pools.finish();
     }
 }
 
 #[test]
 fn every_job_of_many_callers_in_place_runs_once() {
     let _watchdog = watchdog();
-    stress(lending);
+    stress(in_place_builder);
 }
 
 #[test]
 fn every_job_of_many_callers_in_place_runs_once_with_fenced_owners() {
     let _watchdog = watchdog();
-    stress(|seats| lending(seats).fences(Fences::Owner));
+    stress(|seats| in_place_builder(seats).fences(Fences::Owner));
 }
 
 #[test]
-fn every_job_of_many_callers_in_place_runs_once_where_workers_run_anything() {
+fn every_job_of_many_callers_in_place_runs_once_with_waiting_any() {
     let _watchdog = watchdog();
-    stress(|seats| lending(seats).waiting(Waiting::Any));
+    stress(|seats| in_place_builder(seats).waiting(Waiting::Any));
 }
 
 #[test]
-fn every_job_of_many_callers_in_place_runs_once_where_workers_are_strict_in_the_pool() {
+fn every_job_of_many_callers_in_place_runs_once_with_waiting_strict_in_pool() {
     let _watchdog = watchdog();
-    stress(|seats| lending(seats).waiting(Waiting::StrictInPool));
+    stress(|seats| in_place_builder(seats).waiting(Waiting::StrictInPool));
 }
 
 #[test]
@@ -193,50 +193,50 @@ fn every_job_of_few_callers_in_place_runs_once() {
     // Most of these calls get a seat.
     let _watchdog = watchdog();
     for callers in [1, 2, 3] {
-        let place = Place::new(lending, 3);
+        let test_pools = TestPools::new(in_place_builder, 3);
         on_threads(callers, |caller| {
-            (0..calls()).for_each(|turn| place.call(mix(turn << 8 | (callers << 4 | caller) as u64)));
+            (0..calls()).for_each(|call| test_pools.call(mix(call << 8 | (callers << 4 | caller) as u64)));
         });
-        place.finish();
+        test_pools.finish();
     }
 }
 
 /// Makes `callers` callers join closures that wait for each other, each in its turn.
-fn meet(pool: &Pool, callers: usize, rounds: u64) {
+fn join_waiting_closures(pool: &Pool, callers: usize, rounds: u64) {
     on_threads(callers, |_| {
         for _ in 0..rounds {
-            let meeting = Meeting::of(2);
-            pool.join(|| meeting.attend(), || meeting.attend());
+            let barrier = SpinBarrier::new(2);
+            pool.join(|| barrier.wait(), || barrier.wait());
         }
     });
 }
 
 #[test]
-fn closures_of_callers_that_wait_for_each_other_meet() {
+fn closures_of_a_call_in_place_can_wait_for_each_other() {
     let _watchdog = watchdog();
     // A seat for each closure, and one more at times.
     for (callers, seats) in [(1, 2), (1, 3), (2, 4), (2, 5), (4, 8)] {
         for fences in [Fences::Automatic, Fences::Owner] {
-            let pool = build(lending(seats).fences(fences));
-            meet(&pool, callers, calls() / callers as u64);
+            let pool = build(in_place_builder(seats).fences(fences));
+            join_waiting_closures(&pool, callers, calls() / callers as u64);
         }
     }
 }
 
 #[test]
-fn closures_meet_right_after_many_brief_calls() {
+fn closures_can_wait_for_each_other_right_after_many_brief_calls() {
     // A seat with brief calls does not offer each of its jobs. The first job of a longer call is
     // taken anyway.
     let _watchdog = watchdog();
     for (callers, seats) in [(1, 2), (1, 3), (2, 4)] {
         for fences in [Fences::Automatic, Fences::Owner] {
-            let pool = build(lending(seats).fences(fences));
+            let pool = build(in_place_builder(seats).fences(fences));
             on_threads(callers, |_| {
                 for _ in 0..calls() / 200 {
                     (0..1000).for_each(|_| assert_eq!(pool.join(|| 1, || 2), (1, 2)));
-                    meet(&pool, 1, 1);
-                    let meeting = Meeting::of(2);
-                    pool.join(|| meeting.attend(), || meeting.attend());
+                    join_waiting_closures(&pool, 1, 1);
+                    let barrier = SpinBarrier::new(2);
+                    pool.join(|| barrier.wait(), || barrier.wait());
                 }
             });
         }

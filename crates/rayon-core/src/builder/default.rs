@@ -9,15 +9,15 @@ use filch::Waiting;
 /// The number of threads of a pool whose builder does not set it.
 pub(super) fn num_threads() -> usize {
     let cpus = || thread::available_parallelism().map_or(1, usize::from);
-    match number("RAYON_NUM_THREADS") {
+    match number_from_env("RAYON_NUM_THREADS") {
         Some(0) => cpus(),
         Some(threads) => threads,
-        None => number("RAYON_RS_NUM_CPUS").filter(|&threads| threads > 0).unwrap_or_else(cpus),
+        None => number_from_env("RAYON_RS_NUM_CPUS").filter(|&threads| threads > 0).unwrap_or_else(cpus),
     }
 }
 
 /// Returns the number in a variable. Ignores a variable that is not a number.
-fn number(variable: &str) -> Option<usize> {
+fn number_from_env(variable: &str) -> Option<usize> {
     env::var(variable).ok()?.parse().ok()
 }
 
@@ -30,8 +30,8 @@ pub(super) fn waiting() -> io::Result<Waiting> {
         Some("strict") => Ok(Waiting::Strict),
         Some("any") => Ok(Waiting::Any),
         _ => {
-            let sentence = format!("{VARIABLE} is {value:?}; it should be `in-pool`, `strict` or `any`, or not be set");
-            Err(io::Error::new(io::ErrorKind::InvalidInput, sentence))
+            let message = format!("{VARIABLE} is {value:?}: set it to `in-pool`, `strict` or `any`, or unset it");
+            Err(io::Error::new(io::ErrorKind::InvalidInput, message))
         }
     }
 }

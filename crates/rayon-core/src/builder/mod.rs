@@ -1,8 +1,8 @@
 //! Configures and builds pools.
 
 mod default;
-mod primed;
 mod spawn;
+mod start_count;
 
 use std::any::Any;
 use std::fmt;
@@ -13,9 +13,9 @@ use filch::Callers;
 use crate::current;
 use crate::error::ThreadPoolBuildError;
 use crate::thread_pool::ThreadPool;
-use primed::Primed;
 pub use spawn::ThreadBuilder;
 use spawn::{CustomSpawn, DefaultSpawn, ThreadSpawn};
+use start_count::StartCount;
 
 /// A handler that gets the payload of a panic.
 type PanicHandler = dyn Fn(Box<dyn Any + Send>) + Send + Sync;
@@ -94,23 +94,23 @@ where
 {
     /// Builds and starts the pool.
     pub fn build(self) -> Result<ThreadPool, ThreadPoolBuildError> {
-        self.into_filch(Callers::Shipped, |builder| Ok(ThreadPool::of(builder.build()?)))
+        self.build_with_filch(Callers::Shipped, |builder| Ok(ThreadPool::from_filch(builder.build()?)))
     }
 
     /// Builds the global pool, which is used outside of all other pools. This can be done once, and
     /// only before the first use of the global pool.
     pub fn build_global(mut self) -> Result<(), ThreadPoolBuildError> {
         let callers = self.callers()?;
-        let primed = Primed::new();
+        let start_count = StartCount::new();
         let expected = self.threads() - usize::from(self.use_current_thread);
-        self.start_handler = Some(primed.then(self.start_handler.take()));
-        self.into_filch(callers, |builder| Ok(builder.build_global()?))?;
-        primed.wait_for(expected);
+        self.start_handler = Some(start_count.counting(self.start_handler.take()));
+        self.build_with_filch(callers, |builder| Ok(builder.build_global()?))?;
+        start_count.wait_for(expected);
         Ok(())
     }
 
     /// Calls `build` with a filch builder that has all options of this one.
-    fn into_filch<R>(
+    fn build_with_filch<R>(
         self,
         callers: Callers,
         build: impl FnOnce(filch::Builder<'_>) -> Result<R, ThreadPoolBuildError>,
@@ -139,14 +139,14 @@ where
     /// rayon. They run in place if the environment requests it and the program sets no option for
     /// the threads.
     fn callers(&self) -> Result<Callers, ThreadPoolBuildError> {
-        let is_ordinary = S::IS_DEFAULT
+        let has_default_threads = S::IS_DEFAULT
             && !self.use_current_thread
             && self.get_thread_name.is_none()
             && self.stack_size.is_none()
             && self.start_handler.is_none()
             && self.exit_handler.is_none();
-        let asked = Callers::from_environment()?;
-        Ok(asked.filter(|_| is_ordinary).unwrap_or(Callers::Shipped))
+        let requested = Callers::from_environment()?;
+        Ok(requested.filter(|_| has_default_threads).unwrap_or(Callers::Shipped))
     }
 
     fn threads(&self) -> usize {

@@ -32,7 +32,7 @@ pub(super) fn functions(listing: &str) -> Vec<Function> {
     }
     for function in &mut functions {
         for name in names.remove(function.address.as_str()).unwrap_or_default() {
-            if !function.is_called(name) {
+            if !function.has_name(name) {
                 function.names.push(name.to_owned());
             }
         }
@@ -44,7 +44,7 @@ pub(super) fn functions(listing: &str) -> Vec<Function> {
 
 impl Function {
     /// Returns whether `name` is one of the function's symbols.
-    pub(super) fn is_called(&self, name: &str) -> bool {
+    pub(super) fn has_name(&self, name: &str) -> bool {
         self.names.iter().any(|own| own == name)
     }
 
@@ -55,26 +55,26 @@ impl Function {
 
     /// The number of calls. Cold paths are separate functions.
     pub(super) fn calls(&self) -> usize {
-        self.instructions.iter().filter(|instruction| self.leaves(instruction)).count()
+        self.instructions.iter().filter(|instruction| self.leaves_function(instruction)).count()
     }
 
     /// Returns whether a conditional jump comes before the first call. Every operation that tests
     /// its indices in place has such a jump. A function that merely calls the operation tests
     /// nothing before it.
-    pub(super) fn decides_before_it_leaves(&self) -> bool {
+    pub(super) fn branches_before_first_call(&self) -> bool {
         self.instructions
             .iter()
-            .find(|instruction| is_conditional_jump(instruction) || self.leaves(instruction))
+            .find(|instruction| is_conditional_jump(instruction) || self.leaves_function(instruction))
             .is_some_and(|first| is_conditional_jump(first))
     }
 
-    fn leaves(&self, instruction: &str) -> bool {
+    fn leaves_function(&self, instruction: &str) -> bool {
         let mnemonic = mnemonic(instruction);
-        mnemonic.starts_with("call") || (mnemonic.starts_with("jmp") && !self.stays(instruction))
+        mnemonic.starts_with("call") || (mnemonic.starts_with("jmp") && !self.jumps_inside(instruction))
     }
 
     /// Returns whether a jump's target, written `<name>` or `<name+0x12>`, is in this function.
-    fn stays(&self, jump: &str) -> bool {
+    fn jumps_inside(&self, jump: &str) -> bool {
         let Some((_, target)) = jump.split_once('<') else {
             return false;
         };
@@ -87,11 +87,11 @@ impl Function {
 /// Returns address and name from a line of the symbol table. An example is
 /// `0000000000001139 g     F .text<tab>000000000000000f main`.
 fn symbol(line: &str) -> Option<(&str, &str)> {
-    let (left, right) = line.split_once('\t')?;
-    let mut left = left.split_whitespace();
-    let address = left.next()?;
-    let is_function = left.any(|word| word == "F");
-    let name = right.split_whitespace().last()?;
+    let (flags, symbol) = line.split_once('\t')?;
+    let mut flags = flags.split_whitespace();
+    let address = flags.next()?;
+    let is_function = flags.any(|word| word == "F");
+    let name = symbol.split_whitespace().last()?;
     (is_hex(address) && is_function).then_some((address, name))
 }
 
@@ -194,7 +194,7 @@ Disassembly of section .fini:
     }
 
     #[test]
-    fn a_listing_is_read_function_by_function_without_padding() {
+    fn a_listing_is_parsed_into_functions_without_padding() {
         let functions = functions(LISTING);
         assert_eq!(functions.len(), 2);
         assert_eq!(functions[0].names[0], "fast_path_ff_cl_pop");
@@ -205,10 +205,10 @@ Disassembly of section .fini:
     }
 
     #[test]
-    fn a_function_folded_into_another_is_found_under_its_own_name() {
+    fn a_function_merged_with_another_is_found_by_its_name() {
         let functions = functions(LISTING);
         assert_eq!(functions[0].names, ["fast_path_ff_cl_pop", "fast_path_thep_pop"]);
-        assert!(functions[0].is_called("fast_path_thep_pop") && !functions[0].is_called("not_a_function"));
+        assert!(functions[0].has_name("fast_path_thep_pop") && !functions[0].has_name("not_a_function"));
     }
 
     #[test]
@@ -219,7 +219,7 @@ Disassembly of section .fini:
     }
 
     #[test]
-    fn everything_that_drains_the_store_buffer_is_a_fence() {
+    fn every_instruction_that_drains_the_store_buffer_is_a_fence() {
         for fence in [
             "lock cmpxchg %rcx,(%rdi)",
             "lock cmpxchg16b (%rdi)",
@@ -242,7 +242,7 @@ Disassembly of section .fini:
     }
 
     #[test]
-    fn plain_instructions_are_no_fence() {
+    fn plain_instructions_are_not_fences() {
         for plain in [
             "mov    %rax,(%rdi)",
             "xchg   %ax,%ax",
@@ -257,7 +257,7 @@ Disassembly of section .fini:
             "data16 cs nopw 0x0(%rax,%rax,1)",
             "ret",
         ] {
-            assert!(!is_fence(plain), "`{plain}` is no fence");
+            assert!(!is_fence(plain), "`{plain}` is not a fence");
         }
     }
 
@@ -276,12 +276,12 @@ Disassembly of section .fini:
     }
 
     #[test]
-    fn an_operation_decides_before_it_leaves() {
+    fn only_an_inlined_operation_branches_before_its_first_call() {
         let inlined = ["mov (%rdi),%rax", "jae 1050 <f+0x10>", "ret", "call 2000 <grow>", "ret"];
-        assert!(function("f", &inlined).decides_before_it_leaves());
+        assert!(function("f", &inlined).branches_before_first_call());
         let called = ["push %rax", "call 2000 <push>", "test %rax,%rax", "je 1050 <f+0x10>", "ret"];
-        assert!(!function("f", &called).decides_before_it_leaves());
-        assert!(!function("f", &["jmp 2000 <push>"]).decides_before_it_leaves());
-        assert!(!function("f", &["ret"]).decides_before_it_leaves());
+        assert!(!function("f", &called).branches_before_first_call());
+        assert!(!function("f", &["jmp 2000 <push>"]).branches_before_first_call());
+        assert!(!function("f", &["ret"]).branches_before_first_call());
     }
 }

@@ -11,46 +11,47 @@ use serde_json::{json, Value};
 use super::chromium::Chromium;
 
 /// The script that queries the page.
-const ASK: &str = include_str!("page.js");
+const PAGE_SCRIPT: &str = include_str!("page.js");
 
 /// The narrowest phone, a larger one, a tablet, a laptop, a large screen.
 const WIDTHS: [u32; 5] = [320, 360, 768, 1280, 1920];
 
 /// Runs all checks and takes screenshots. Returns a description of what was checked.
-pub(super) fn all(browser: &mut Chromium, page: &Path, screenshots: &Path) -> Result<String> {
+pub(super) fn run_all(browser: &mut Chromium, page: &Path, screenshots: &Path) -> Result<String> {
     let address = format!("file://{}", page.display());
     // The page must work without a network.
     let offline = json!({"offline": true, "latency": 0, "downloadThroughput": -1, "uploadThroughput": -1});
     browser.call("Network.emulateNetworkConditions", offline)?;
-    browser.screen(1280, 900, false)?;
-    browser.prefer("light")?;
+    browser.set_screen(1280, 900, false)?;
+    browser.set_colour_scheme("light")?;
     browser.open(&address)?;
-    browser.evaluate(ASK)?;
+    browser.evaluate(PAGE_SCRIPT)?;
 
-    nothing_wrong(browser, "structure()").context("the page is not whole")?;
-    let words = counts(browser)?;
-    no_complaints(browser)?;
-    themes(browser, &address, screenshots).context("the colours are not right")?;
-    nothing_wrong(browser, "sorting()").context("the tables do not sort")?;
-    keyboard(browser).context("the keyboard does not do")?;
+    expect_no_faults(browser, "structure()").context("the page is incomplete")?;
+    let contents = describe_contents(browser)?;
+    expect_no_errors(browser)?;
+    themes(browser, &address, screenshots).context("the colours are wrong")?;
+    expect_no_faults(browser, "sorting()").context("the tables do not sort correctly")?;
+    keyboard(browser).context("keyboard control does not work")?;
     timelines(browser, screenshots).context("the timeline does not work")?;
-    downloads(browser, page).context("the downloads are not right")?;
-    widths(browser, screenshots).context("the page does not fit its screen")?;
-    no_complaints(browser)?;
-    without_storage(browser, &address).context("the page needs a storage")?;
-    Ok(words)
+    downloads(browser, page).context("the downloads do not work")?;
+    widths(browser, screenshots).context("the page does not fit the screen")?;
+    expect_no_errors(browser)?;
+    without_storage(browser, &address).context("the page does not work without storage")?;
+    Ok(contents)
 }
 
 /// Queries the page for a list of faults, and fails if there are any.
-fn nothing_wrong(browser: &mut Chromium, question: &str) -> Result<()> {
-    let wrong = browser.evaluate(&format!("ask.{question}"))?;
-    let wrong = wrong.as_array().with_context(|| format!("`{question}` has no answer"))?;
-    let sentences: Vec<&str> = wrong.iter().filter_map(Value::as_str).collect();
-    ensure!(wrong.is_empty(), "{}", sentences[..sentences.len().min(5)].join("; "));
+fn expect_no_faults(browser: &mut Chromium, check: &str) -> Result<()> {
+    let faults = browser.evaluate(&format!("pageChecks.{check}"))?;
+    let faults = faults.as_array().with_context(|| format!("`{check}` returned no list"))?;
+    let messages: Vec<&str> = faults.iter().filter_map(Value::as_str).collect();
+    ensure!(faults.is_empty(), "{}", messages[..messages.len().min(5)].join("; "));
     Ok(())
 }
 
-fn counts(browser: &mut Chromium) -> Result<String> {
+/// Returns the number of sections, tables, charts and timelines.
+fn describe_contents(browser: &mut Chromium) -> Result<String> {
     let mut count = |selector: &str| browser.evaluate(&format!("document.querySelectorAll({selector:?}).length"));
     let (sections, tables) = (count("main > section")?, count("table")?);
     let (charts, timelines) = (count("svg.chart")?, count("canvas[data-shows]")?);
@@ -58,17 +59,21 @@ fn counts(browser: &mut Chromium) -> Result<String> {
 }
 
 /// Checks that the browser reported no errors and requested nothing from other addresses.
-fn no_complaints(browser: &mut Chromium) -> Result<()> {
+fn expect_no_errors(browser: &mut Chromium) -> Result<()> {
     for event in browser.events()? {
-        let of = &event["params"];
+        let params = &event["params"];
         match event["method"].as_str().unwrap_or_default() {
-            "Runtime.exceptionThrown" => bail!("a script failed: {}", of["exceptionDetails"]),
-            "Runtime.consoleAPICalled" if of["type"] != "log" => bail!("the console has: {}", of["args"]),
-            "Log.entryAdded" if of["entry"]["level"] == "error" => bail!("the browser says: {}", of["entry"]),
+            "Runtime.exceptionThrown" => bail!("a script failed: {}", params["exceptionDetails"]),
+            "Runtime.consoleAPICalled" if params["type"] != "log" => {
+                bail!("the page wrote to the console: {}", params["args"])
+            }
+            "Log.entryAdded" if params["entry"]["level"] == "error" => {
+                bail!("the browser logged an error: {}", params["entry"])
+            }
             "Network.requestWillBeSent" => {
-                let url = of["request"]["url"].as_str().unwrap_or_default();
-                let is_near = ["file:", "data:", "blob:"].iter().any(|scheme| url.starts_with(scheme));
-                ensure!(is_near, "the page asks for {url}");
+                let url = params["request"]["url"].as_str().unwrap_or_default();
+                let is_local = ["file:", "data:", "blob:"].iter().any(|scheme| url.starts_with(scheme));
+                ensure!(is_local, "the page requests {url}");
             }
             _ => {}
         }
@@ -82,37 +87,37 @@ fn lightness(browser: &mut Chromium) -> Result<f64> {
     let colour = colour.as_str().unwrap_or_default();
     let parts = colour.split(|c: char| !c.is_ascii_digit()).filter_map(|part| part.parse::<f64>().ok());
     let parts: Vec<f64> = parts.take(3).collect();
-    ensure!(parts.len() == 3, "'{colour}' is no colour");
+    ensure!(parts.len() == 3, "the background colour '{colour}' has no RGB values");
     Ok(parts.iter().sum::<f64>() / 3.0)
 }
 
 fn expect_light(browser: &mut Chromium, light: bool, when: &str) -> Result<()> {
     let found = lightness(browser)?;
-    ensure!(if light { found > 200.0 } else { found < 60.0 }, "{when} the page has a lightness of {found:.0} of 255");
+    ensure!(if light { found > 200.0 } else { found < 60.0 }, "{when}, the page has a lightness of {found:.0} of 255");
     Ok(())
 }
 
 /// Checks that the theme follows the system until the button is pressed. The choice must be
 /// remembered.
 fn themes(browser: &mut Chromium, address: &str, screenshots: &Path) -> Result<()> {
-    expect_light(browser, true, "where the system is light")?;
+    expect_light(browser, true, "with a light system theme")?;
     browser.screenshot(&screenshots.join("light.png"), true)?;
-    browser.prefer("dark")?;
+    browser.set_colour_scheme("dark")?;
     browser.wait_for("document.documentElement.dataset.theme === 'dark'")?;
-    expect_light(browser, false, "where the system is dark")?;
+    expect_light(browser, false, "with a dark system theme")?;
     browser.screenshot(&screenshots.join("dark.png"), true)?;
 
     browser.click("button.theme", 0)?;
-    expect_light(browser, true, "after the button")?;
-    no_complaints(browser)?;
+    expect_light(browser, true, "after a click on the theme button")?;
+    expect_no_errors(browser)?;
     browser.open(address)?;
-    browser.evaluate(ASK)?;
-    expect_light(browser, true, "opened again after the button")?;
+    browser.evaluate(PAGE_SCRIPT)?;
+    expect_light(browser, true, "after a click on the theme button and a reload")?;
     browser.evaluate("localStorage.clear()")?;
     browser.click("button.theme", 0)?;
-    expect_light(browser, false, "after the button once more")?;
+    expect_light(browser, false, "after a second click on the theme button")?;
     browser.click("button.theme", 0)?;
-    browser.prefer("light")?;
+    browser.set_colour_scheme("light")?;
     Ok(())
 }
 
@@ -122,19 +127,22 @@ fn keyboard(browser: &mut Chromium) -> Result<()> {
     browser.evaluate("document.activeElement.blur(); scrollTo(0, 0); getSelection().removeAllRanges()")?;
     browser.evaluate("document.querySelector('.skip').focus()")?;
     let skip = browser.evaluate("document.activeElement.getBoundingClientRect().top >= 0")?;
-    ensure!(skip == json!(true), "the link past the contents is not seen when it has the focus");
+    ensure!(skip == json!(true), "the link past the contents is not visible when it has the focus");
     browser.press("Tab")?;
     let next = browser.evaluate("document.activeElement.className")?;
-    ensure!(next == "name", "after the link past the contents comes '{next}'");
+    ensure!(next == "name", "the focus after the link past the contents is '{next}', not 'name'");
 
     browser.evaluate("document.querySelector('main table.sortable .sort').focus()")?;
     browser.press("Enter")?;
     let sorted = "document.querySelector('main table.sortable th').getAttribute('aria-sort')";
-    ensure!(browser.evaluate(sorted)? == "ascending", "Enter on a heading does not sort");
-    let said = browser.evaluate("document.getElementById('said').textContent")?;
-    ensure!(said.as_str().is_some_and(|said| said.starts_with("Sorted by")), "a screen reader hears '{said}'");
+    ensure!(browser.evaluate(sorted)? == "ascending", "Enter on a heading does not sort the table");
+    let announced = browser.evaluate("document.getElementById('said').textContent")?;
+    ensure!(
+        announced.as_str().is_some_and(|text| text.starts_with("Sorted by")),
+        "the announcement for screen readers is '{announced}'"
+    );
     browser.click("main table.sortable .sort", 0)?;
-    ensure!(browser.evaluate(sorted)? == "descending", "the mouse on a heading does not sort");
+    ensure!(browser.evaluate(sorted)? == "descending", "a click on a heading does not sort the table");
     browser.click("main table.sortable .sort", 0)?;
 
     browser.click("button.copy", 0)?;
@@ -145,14 +153,16 @@ fn keyboard(browser: &mut Chromium) -> Result<()> {
 /// selected, and the page describes it in words.
 fn timelines(browser: &mut Chromium, screenshots: &Path) -> Result<()> {
     if browser.evaluate("document.querySelector('canvas[data-shows]') === null")? == json!(true) {
-        bail!("there is none");
+        bail!("the page has no timeline");
     }
     browser.evaluate("document.querySelector('canvas[data-shows]').focus()")?;
-    browser.wait_for("ask.canvas().bars > 0.02").context("no bars are drawn")?;
-    let mut changes = |what: &str, act: &mut dyn FnMut(&mut Chromium) -> Result<()>| -> Result<()> {
-        let before = browser.evaluate("ask.canvas().sum")?;
+    browser.wait_for("pageChecks.canvas().bars > 0.02").context("no bars are drawn")?;
+    let mut changes = |action: &str, act: &mut dyn FnMut(&mut Chromium) -> Result<()>| -> Result<()> {
+        let before = browser.evaluate("pageChecks.canvas().sum")?;
         act(browser)?;
-        browser.wait_for(&format!("ask.canvas().sum !== {before}")).with_context(|| format!("{what} changes nothing"))
+        browser
+            .wait_for(&format!("pageChecks.canvas().sum !== {before}"))
+            .with_context(|| format!("{action} changes nothing"))
     };
     changes("the key +", &mut |browser| browser.press("+"))?;
     changes("the key →", &mut |browser| browser.press("ArrowRight"))?;
@@ -168,12 +178,12 @@ fn timelines(browser: &mut Chromium, screenshots: &Path) -> Result<()> {
 
 /// Checks that every download link has data, and that a click saves them.
 fn downloads(browser: &mut Chromium, page: &Path) -> Result<()> {
-    nothing_wrong(browser, "downloads()")?;
-    let folder = page.parent().context("the page is in no folder")?;
+    expect_no_faults(browser, "downloads()")?;
+    let folder = page.parent().context("the page's path has no folder")?;
     let plots = browser
         .evaluate("[...document.querySelectorAll(\"a[href^='plots/']\")].map((link) => link.getAttribute('href'))")?;
     for plot in plots.as_array().into_iter().flatten().filter_map(Value::as_str) {
-        ensure!(folder.join(plot).metadata().is_ok_and(|file| file.len() > 500), "{plot} is not there");
+        ensure!(folder.join(plot).metadata().is_ok_and(|file| file.len() > 500), "{plot} is missing or too small");
     }
     let saved = std::env::temp_dir().join(format!("filch-browser-{}", std::process::id()));
     fs::create_dir_all(&saved)?;
@@ -197,7 +207,7 @@ fn wait_for_file(folder: &Path, extension: &str) -> Result<()> {
         if saved.and_then(|path| path.metadata().ok()).is_some_and(|file| file.len() > 10) {
             return Ok(());
         }
-        ensure!(Instant::now() < end, "a click on a link to {extension} saves nothing");
+        ensure!(Instant::now() < end, "a click on a {extension} download saves no file");
         thread::sleep(Duration::from_millis(20));
     }
 }
@@ -205,28 +215,28 @@ fn wait_for_file(folder: &Path, extension: &str) -> Result<()> {
 /// Checks that no screen is too narrow. On a phone the contents must be a menu.
 fn widths(browser: &mut Chromium, screenshots: &Path) -> Result<()> {
     for width in WIDTHS {
-        browser.screen(width, 780, width < 700)?;
-        nothing_wrong(browser, &format!("overflow({width})"))?;
+        browser.set_screen(width, 780, width < 700)?;
+        expect_no_faults(browser, &format!("overflow({width})"))?;
     }
-    browser.screen(360, 780, true)?;
+    browser.set_screen(360, 780, true)?;
     browser.evaluate("scrollTo({top: 0, behavior: 'instant'})")?;
     browser.screenshot(&screenshots.join("phone.png"), true)?;
     let is_open = "getComputedStyle(document.getElementById('contents')).display !== 'none'";
-    ensure!(browser.evaluate(is_open)? == json!(false), "the menu is open before it is asked for");
+    ensure!(browser.evaluate(is_open)? == json!(false), "the menu is open before a click on its button");
     browser.click("button.menu", 0)?;
-    ensure!(browser.evaluate(is_open)? == json!(true), "the menu does not open");
+    ensure!(browser.evaluate(is_open)? == json!(true), "a click on the menu button does not open the menu");
     browser.screenshot(&screenshots.join("phone-menu.png"), false)?;
     browser.click("#contents a", 0)?;
-    ensure!(browser.evaluate(is_open)? == json!(false), "the menu stays open over what it led to");
+    ensure!(browser.evaluate(is_open)? == json!(false), "a click on a menu entry does not close the menu");
     // The page remembers the chosen theme, whatever the system prefers.
     if browser.evaluate("document.documentElement.dataset.theme !== 'dark'")? == json!(true) {
         browser.click("button.theme", 0)?;
     }
     browser.wait_for("document.documentElement.dataset.theme === 'dark'")?;
-    nothing_wrong(browser, "overflow(360)")?;
+    expect_no_faults(browser, "overflow(360)")?;
     browser.screenshot(&screenshots.join("phone-dark.png"), false)?;
-    browser.prefer("light")?;
-    browser.screen(1280, 900, false)
+    browser.set_colour_scheme("light")?;
+    browser.set_screen(1280, 900, false)
 }
 
 /// Checks that the page works without storage. A page from a file may have none.
@@ -235,9 +245,9 @@ fn without_storage(browser: &mut Chromium, address: &str) -> Result<()> {
         "Object.defineProperty(window, 'localStorage', { get() { throw new DOMException('no', 'SecurityError'); } })";
     browser.call("Page.addScriptToEvaluateOnNewDocument", json!({"source": script}))?;
     browser.open(address)?;
-    browser.evaluate(ASK)?;
+    browser.evaluate(PAGE_SCRIPT)?;
     browser.click("button.theme", 0)?;
-    expect_light(browser, false, "after the button")?;
-    nothing_wrong(browser, "structure()")?;
-    no_complaints(browser)
+    expect_light(browser, false, "after a click on the theme button")?;
+    expect_no_faults(browser, "structure()")?;
+    expect_no_errors(browser)
 }

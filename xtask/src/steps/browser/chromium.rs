@@ -14,7 +14,7 @@ use base64::prelude::{Engine as _, BASE64_STANDARD};
 use serde_json::{json, Value};
 
 /// The time limit for an answer. A machine that builds something at the same time is slow.
-const PATIENCE: Duration = Duration::from_secs(60);
+const TIMEOUT: Duration = Duration::from_secs(60);
 
 /// A browser with one tab.
 pub(super) struct Chromium {
@@ -22,7 +22,7 @@ pub(super) struct Chromium {
     input: ChildStdin,
     messages: Receiver<Value>,
     session: Option<String>,
-    last: u64,
+    last_id: u64,
     events: Vec<Value>,
 }
 
@@ -31,7 +31,7 @@ impl Chromium {
     pub(super) fn start(program: &str, folder: &Path) -> Result<Self> {
         let profile = folder.join("profile");
         if profile.exists() {
-            fs::remove_dir_all(&profile).with_context(|| format!("{} could not be removed", profile.display()))?;
+            fs::remove_dir_all(&profile).with_context(|| format!("cannot remove {}", profile.display()))?;
         }
         let log = fs::File::create(folder.join("chromium.log"))?;
         let mut child = Command::new("sh")
@@ -53,9 +53,9 @@ impl Chromium {
             .stdout(Stdio::piped())
             .stderr(log)
             .spawn()
-            .context("the browser could not be started")?;
-        let input = child.stdin.take().context("the browser has no input")?;
-        let output = child.stdout.take().context("the browser has no output")?;
+            .context("cannot start the browser")?;
+        let input = child.stdin.take().context("the browser has no standard input")?;
+        let output = child.stdout.take().context("the browser has no standard output")?;
         let (send, messages) = mpsc::channel();
         thread::spawn(move || {
             let mut output = BufReader::new(output);
@@ -69,7 +69,7 @@ impl Chromium {
                 message.clear();
             }
         });
-        let mut browser = Self { child, input, messages, session: None, last: 0, events: Vec::new() };
+        let mut browser = Self { child, input, messages, session: None, last_id: 0, events: Vec::new() };
         let target = browser.call("Target.createTarget", json!({"url": "about:blank"}))?["targetId"].clone();
         let session = browser.call("Target.attachToTarget", json!({"targetId": target, "flatten": true}))?;
         browser.session = session["sessionId"].as_str().map(str::to_owned);
@@ -82,34 +82,34 @@ impl Chromium {
     /// Calls a method of the protocol, and returns its result. Keeps the events that arrive
     /// meanwhile.
     pub(super) fn call(&mut self, method: &str, parameters: Value) -> Result<Value> {
-        self.last += 1;
-        let id = self.last;
+        self.last_id += 1;
+        let id = self.last_id;
         let mut message = json!({"id": id, "method": method, "params": parameters});
         if let Some(session) = &self.session {
             message["sessionId"] = json!(session);
         }
         let mut bytes = serde_json::to_vec(&message)?;
         bytes.push(0);
-        self.input.write_all(&bytes).context("the browser has ended")?;
-        let end = Instant::now() + PATIENCE;
+        self.input.write_all(&bytes).context("the browser has exited")?;
+        let end = Instant::now() + TIMEOUT;
         loop {
-            let message = self.next(end).with_context(|| format!("`{method}` was not answered"))?;
+            let message = self.next_message(end).with_context(|| format!("no answer to `{method}`"))?;
             if message["id"] != json!(id) {
                 self.events.push(message);
                 continue;
             }
             if let Some(error) = message.get("error") {
-                bail!("`{method}` failed: {}", error["message"].as_str().unwrap_or("it does not say why"));
+                bail!("`{method}` failed: {}", error["message"].as_str().unwrap_or("no reason given"));
             }
             return Ok(message["result"].clone());
         }
     }
 
-    fn next(&mut self, end: Instant) -> Result<Value> {
-        let left = end.saturating_duration_since(Instant::now());
+    fn next_message(&mut self, end: Instant) -> Result<Value> {
+        let remaining = end.saturating_duration_since(Instant::now());
         self.messages
-            .recv_timeout(left)
-            .map_err(|_| anyhow!("the browser said nothing for {} s, or has ended", PATIENCE.as_secs()))
+            .recv_timeout(remaining)
+            .map_err(|_| anyhow!("the browser has exited, or sent no message for {} s", TIMEOUT.as_secs()))
     }
 
     /// The events since the last call of this function.
@@ -124,11 +124,11 @@ impl Chromium {
         self.events.clear();
         let opened = self.call("Page.navigate", json!({"url": address}))?;
         if let Some(error) = opened.get("errorText") {
-            bail!("{address} could not be opened: {error}");
+            bail!("cannot open {address}: {error}");
         }
-        let end = Instant::now() + PATIENCE;
+        let end = Instant::now() + TIMEOUT;
         while !self.events.iter().any(|event| event["method"] == "Page.loadEventFired") {
-            let message = self.next(end)?;
+            let message = self.next_message(end)?;
             self.events.push(message);
         }
         Ok(())
@@ -140,17 +140,17 @@ impl Chromium {
             json!({"expression": script, "returnByValue": true, "awaitPromise": true, "userGesture": true});
         let answer = self.call("Runtime.evaluate", parameters)?;
         if let Some(thrown) = answer.get("exceptionDetails") {
-            let said = thrown["exception"]["description"].as_str().or(thrown["text"].as_str());
-            bail!("{}", said.unwrap_or("the script failed"));
+            let message = thrown["exception"]["description"].as_str().or(thrown["text"].as_str());
+            bail!("{}", message.unwrap_or("the script failed"));
         }
         Ok(answer["result"]["value"].clone())
     }
 
     /// Waits until a script returns `true`, up to a limit. A page draws with the next frame.
     pub(super) fn wait_for(&mut self, script: &str) -> Result<()> {
-        let end = Instant::now() + PATIENCE / 4;
+        let end = Instant::now() + TIMEOUT / 4;
         while self.evaluate(script)? != json!(true) {
-            ensure!(Instant::now() < end, "this did not become true: {script}");
+            ensure!(Instant::now() < end, "timeout: this did not become true: {script}");
             thread::sleep(Duration::from_millis(20));
         }
         Ok(())
@@ -181,12 +181,12 @@ impl Chromium {
     /// Presses the mouse in the middle of the first element that a selector finds. Then drags it by
     /// this many pixels to the right.
     pub(super) fn click(&mut self, selector: &str, drag: i32) -> Result<()> {
-        let place = format!(
+        let centre = format!(
             "(() => {{ const element = document.querySelector({selector:?}); element.scrollIntoView({{block: 'center', behavior: 'instant'}}); \
              const box = element.getBoundingClientRect(); return [box.x + box.width / 2, box.y + box.height / 2]; }})()"
         );
-        let place = self.evaluate(&place)?;
-        let (x, y) = (place[0].as_f64().unwrap_or(0.0), place[1].as_f64().unwrap_or(0.0));
+        let centre = self.evaluate(&centre)?;
+        let (x, y) = (centre[0].as_f64().unwrap_or(0.0), centre[1].as_f64().unwrap_or(0.0));
         let mut mouse = |kind: &str, x: f64| {
             let event = json!({"type": kind, "x": x, "y": y, "button": "left", "buttons": 1, "clickCount": 1});
             self.call("Input.dispatchMouseEvent", event)
@@ -200,7 +200,7 @@ impl Chromium {
     }
 
     /// Sets the size of the screen in pixels.
-    pub(super) fn screen(&mut self, width: u32, height: u32, is_phone: bool) -> Result<()> {
+    pub(super) fn set_screen(&mut self, width: u32, height: u32, is_phone: bool) -> Result<()> {
         let scale = if is_phone { 2 } else { 1 };
         let screen = json!({"width": width, "height": height, "deviceScaleFactor": scale, "mobile": is_phone});
         self.call("Emulation.setDeviceMetricsOverride", screen)?;
@@ -209,7 +209,7 @@ impl Chromium {
 
     /// Sets the system's preferences: `light` or `dark`, and no animations. Without animations, a
     /// control stays where it was found.
-    pub(super) fn prefer(&mut self, scheme: &str) -> Result<()> {
+    pub(super) fn set_colour_scheme(&mut self, scheme: &str) -> Result<()> {
         let features = json!([
             {"name": "prefers-color-scheme", "value": scheme},
             {"name": "prefers-reduced-motion", "value": "reduce"},
@@ -219,19 +219,19 @@ impl Chromium {
     }
 
     /// Takes a screenshot of the whole page, or of the visible part.
-    pub(super) fn screenshot(&mut self, path: &Path, whole: bool) -> Result<()> {
-        let shot = json!({"format": "png", "captureBeyondViewport": whole, "optimizeForSpeed": true});
+    pub(super) fn screenshot(&mut self, path: &Path, whole_page: bool) -> Result<()> {
+        let shot = json!({"format": "png", "captureBeyondViewport": whole_page, "optimizeForSpeed": true});
         let mut shot = shot;
-        if whole {
+        if whole_page {
             let size = self.call("Page.getLayoutMetrics", json!({}))?["cssContentSize"].clone();
             // A browser does not draw a longer page in one piece.
             let height = size["height"].as_f64().unwrap_or(0.0).min(16_000.0);
             shot["clip"] = json!({"x": 0, "y": 0, "width": size["width"], "height": height, "scale": 1});
         }
-        let picture = self.call("Page.captureScreenshot", shot)?;
-        let bytes = BASE64_STANDARD.decode(picture["data"].as_str().unwrap_or_default())?;
-        ensure!(bytes.len() > 1000, "the picture is empty");
-        fs::write(path, bytes).with_context(|| format!("{} could not be written", path.display()))
+        let image = self.call("Page.captureScreenshot", shot)?;
+        let bytes = BASE64_STANDARD.decode(image["data"].as_str().unwrap_or_default())?;
+        ensure!(bytes.len() > 1000, "the screenshot is empty");
+        fs::write(path, bytes).with_context(|| format!("cannot write {}", path.display()))
     }
 }
 

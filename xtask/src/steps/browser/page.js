@@ -1,63 +1,63 @@
 "use strict";
-// What the checks ask of the page. Each returns what is wrong, as sentences; nothing is wrong with an empty list.
-globalThis.ask = {
+// The checks of the page. Each returns its faults as a list of messages. An empty list means that it passed.
+globalThis.pageChecks = {
   structure() {
-    const wrong = [];
+    const faults = [];
     const all = (selector) => [...document.querySelectorAll(selector)];
     const sections = all("main > section");
-    if (sections.length < 3) wrong.push(`there are ${sections.length} sections`);
+    if (sections.length < 3) faults.push(`there are ${sections.length} sections, at least 3 are expected`);
     for (const section of sections) {
-      if (!section.querySelector("h2")) wrong.push(`section ${section.id} has no heading`);
-      if (section.children.length < 2) wrong.push(`section ${section.id} is empty`);
+      if (!section.querySelector("h2")) faults.push(`section ${section.id} has no heading`);
+      if (section.children.length < 2) faults.push(`section ${section.id} is empty`);
     }
     for (const link of all("nav a")) {
-      if (!document.getElementById(link.hash.slice(1))) wrong.push(`${link.hash} is not on the page`);
+      if (!document.getElementById(link.hash.slice(1))) faults.push(`the link ${link.hash} has no target on the page`);
     }
-    if (!all("table").length) wrong.push("there is no table");
+    if (!all("table").length) faults.push("the page has no table");
     for (const table of all("table")) {
-      if (!table.tBodies[0].rows.length) wrong.push(`a table has no rows: ${table.caption.textContent}`);
+      if (!table.tBodies[0].rows.length) faults.push(`the table "${table.caption.textContent}" has no rows`);
       for (const row of table.tBodies[0].rows) {
-        if (row.cells.length !== table.tHead.rows[0].cells.length) wrong.push(`a row is too short: ${row.textContent}`);
+        if (row.cells.length !== table.tHead.rows[0].cells.length) faults.push(`a row has another number of cells than the head of its table: ${row.textContent}`);
       }
     }
     const charts = all("svg.chart");
-    if (!charts.length) wrong.push("there is no chart");
+    if (!charts.length) faults.push("the page has no chart");
     for (const chart of charts) {
       const box = chart.getBoundingClientRect();
       const name = chart.querySelector("title").textContent;
-      if (box.width < 200 || box.height < 80) wrong.push(`the chart "${name}" has ${box.width} by ${box.height} pixels`);
-      if (chart.querySelectorAll("rect, circle, polyline, polygon").length < 5) wrong.push(`the chart "${name}" is empty`);
+      if (box.width < 200 || box.height < 80) faults.push(`the chart "${name}" is too small: ${box.width} by ${box.height} pixels`);
+      if (chart.querySelectorAll("rect, circle, polyline, polygon").length < 5) faults.push(`the chart "${name}" is empty`);
       const coloured = [...chart.querySelectorAll("[fill^='var']")].map((shape) => getComputedStyle(shape).fill);
-      if (!coloured.length || coloured.includes("rgb(0, 0, 0)")) wrong.push(`the chart "${name}" has no colours`);
+      if (!coloured.length || coloured.includes("rgb(0, 0, 0)")) faults.push(`the chart "${name}" has no colours`);
     }
     for (const control of all("button, a")) {
-      if (!(control.getAttribute("aria-label") || control.textContent).trim()) wrong.push(`nameless: ${control.outerHTML}`);
+      if (!(control.getAttribute("aria-label") || control.textContent).trim()) faults.push(`a control has no name: ${control.outerHTML}`);
     }
     for (const item of all(".item")) {
-      if (!item.querySelector(".source code")) wrong.push(`${item.id} does not say its command`);
-      if (!item.querySelector("a.download")) wrong.push(`${item.id} has no data`);
+      if (!item.querySelector(".source code")) faults.push(`${item.id} does not show its command`);
+      if (!item.querySelector("a.download")) faults.push(`${item.id} has no download`);
     }
-    return wrong;
+    return faults;
   },
 
   downloads() {
-    const wrong = [];
+    const faults = [];
     for (const link of document.querySelectorAll("a.download")) {
       const inPage = link.dataset.holds && document.getElementById(link.dataset.holds).textContent;
       const data = inPage || decodeURIComponent(link.href.replace(/^data:text\/csv;charset=utf-8,/, ""));
-      if (inPage ? !link.href.startsWith("blob:") : data.trim().split("\n").length < 2) wrong.push(`${link.download} is empty`);
+      if (inPage ? !link.href.startsWith("blob:") : data.trim().split("\n").length < 2) faults.push(`the download ${link.download} is empty`);
     }
-    return wrong;
+    return faults;
   },
 
-  // Presses every heading of every table three times, and looks at the order after each.
+  // Clicks every heading of every table three times, and checks the order after each click.
   sorting() {
-    const wrong = [];
+    const faults = [];
     const key = (row, column) => {
       const cell = row.cells[column];
       return cell.dataset.number === undefined ? cell.textContent.trim() : Number(cell.dataset.number);
     };
-    const words = new Intl.Collator("en", { numeric: true, sensitivity: "base" });
+    const collator = new Intl.Collator("en", { numeric: true, sensitivity: "base" });
     for (const table of document.querySelectorAll("table.sortable")) {
       const body = table.tBodies[0];
       const original = [...body.rows];
@@ -66,40 +66,41 @@ globalThis.ask = {
         const name = `${table.caption.textContent}: ${heading.textContent}`;
         for (const expected of ["ascending", "descending", "none"]) {
           heading.querySelector("button").click();
-          if (heading.getAttribute("aria-sort") !== expected) wrong.push(`${name} is ${heading.getAttribute("aria-sort")}`);
+          if (heading.getAttribute("aria-sort") !== expected) faults.push(`${name}: aria-sort is ${heading.getAttribute("aria-sort")}, not ${expected}`);
           const rows = [...body.rows];
-          if (rows.length !== original.length) wrong.push(`${name} lost rows`);
+          if (rows.length !== original.length) faults.push(`${name}: sorting lost rows`);
           if (expected === "none") {
-            if (body.textContent !== before) wrong.push(`${name} does not return to the order of the file`);
+            if (body.textContent !== before) faults.push(`${name}: the third click does not restore the original order`);
             continue;
           }
           const sign = expected === "ascending" ? 1 : -1;
-          for (let place = 1; place < rows.length; place += 1) {
-            const [one, other] = [key(rows[place - 1], column), key(rows[place], column)];
-            if (one === "" && other !== "") wrong.push(`${name}: nothing comes before something`);
+          for (let index = 1; index < rows.length; index += 1) {
+            const [one, other] = [key(rows[index - 1], column), key(rows[index], column)];
+            if (one === "" && other !== "") faults.push(`${name}: an empty cell comes before a filled one`);
             if (one === "" || other === "" || typeof one !== typeof other) continue;
-            const order = sign * (typeof one === "number" ? one - other : words.compare(one, other));
-            if (order > 0) wrong.push(`${name}, ${expected}: ${one} before ${other}`);
-            if (order === 0 && original.indexOf(rows[place - 1]) > original.indexOf(rows[place])) wrong.push(`${name} is not stable`);
+            const order = sign * (typeof one === "number" ? one - other : collator.compare(one, other));
+            if (order > 0) faults.push(`${name}, ${expected}: ${one} before ${other}`);
+            if (order === 0 && original.indexOf(rows[index - 1]) > original.indexOf(rows[index])) faults.push(`${name}: the sort is not stable`);
           }
         }
       });
     }
-    return wrong;
+    return faults;
   },
 
-  // The width of the screen is told: a phone shows a page that is too wide in full, and says that it is as wide itself.
+  // `screen` is the width of the screen. The page cannot ask: a phone zooms out from a page that is too wide, and reports
+  // the width of the page.
   overflow(screen) {
-    const wide = document.documentElement.scrollWidth;
+    const width = document.documentElement.scrollWidth;
     const broken = [...document.querySelectorAll("header button")].filter((button) => button.offsetHeight > 40);
-    if (broken.length > 0) return [`on a screen of ${screen} pixels the button "${broken[0].textContent}" takes more than a line`];
-    if (wide <= screen) return [];
-    const culprits = [...document.querySelectorAll("main *, header *")]
+    if (broken.length > 0) return [`on a screen of ${screen} pixels, the button "${broken[0].textContent}" needs more than one line`];
+    if (width <= screen) return [];
+    const tooWide = [...document.querySelectorAll("main *, header *")]
       .filter((element) => element.getBoundingClientRect().right > screen + 1 && !element.closest(".scroll, .hidden, svg"));
-    return [`the page is ${wide} pixels wide on a screen of ${screen}: ${culprits.slice(0, 3).map((one) => one.outerHTML.slice(0, 120))}`];
+    return [`the page is ${width} pixels wide on a screen of ${screen}: ${tooWide.slice(0, 3).map((element) => element.outerHTML.slice(0, 120))}`];
   },
 
-  // What a canvas shows, as a number; and which share of it has the colours of bars.
+  // A checksum of the canvas, and the share of its pixels with the colours of bars.
   canvas() {
     const canvas = document.querySelector("canvas[data-shows]");
     const style = getComputedStyle(canvas);

@@ -13,9 +13,9 @@ pub(super) struct Tally {
 }
 
 impl Tally {
-    /// The sum of all result lines in `said`, or `None` if there is none.
-    pub(super) fn read(said: &str) -> Option<Self> {
-        let mut lines = said.lines().filter_map(Self::of_line);
+    /// The sum of all result lines in `output`, or `None` if there is none.
+    pub(super) fn parse(output: &str) -> Option<Self> {
+        let mut lines = output.lines().filter_map(Self::parse_line);
         let mut sum = lines.next()?;
         lines.for_each(|line| sum += line);
         Some(sum)
@@ -23,9 +23,9 @@ impl Tally {
 
     /// Parses `test result: ok. 9 passed; 0 failed; 2 ignored; 0 measured; 4 filtered out; finished
     /// in 0.10s`.
-    fn of_line(line: &str) -> Option<Self> {
+    fn parse_line(line: &str) -> Option<Self> {
         let (_, counts) = line.strip_prefix("test result: ")?.split_once(". ")?;
-        let count = |what: &str| counts.split("; ").find_map(|count| count.strip_suffix(what)?.trim().parse().ok());
+        let count = |result: &str| counts.split("; ").find_map(|count| count.strip_suffix(result)?.trim().parse().ok());
         Some(Self {
             passed: count("passed")?,
             failed: count("failed")?,
@@ -35,7 +35,7 @@ impl Tally {
     }
 
     /// The number of tests that were not run.
-    pub(super) fn left_out(self) -> usize {
+    pub(super) fn not_run(self) -> usize {
         self.ignored + self.filtered
     }
 }
@@ -50,7 +50,7 @@ impl AddAssign for Tally {
 }
 
 /// The names that `--list --format terse` prints.
-pub(super) fn names(list: &str) -> BTreeSet<&str> {
+pub(super) fn test_names(list: &str) -> BTreeSet<&str> {
     list.lines().filter_map(|line| line.strip_suffix(": test")).collect()
 }
 
@@ -58,7 +58,7 @@ pub(super) fn names(list: &str) -> BTreeSet<&str> {
 mod tests {
     use super::*;
 
-    const SAID: &str = "
+    const OUTPUT: &str = "
 running 3 tests
 test a ... ok
 test result: of nothing
@@ -69,21 +69,21 @@ test result: FAILED. 2 passed; 3 failed; 0 ignored; 0 measured; 40 filtered out;
 ";
 
     #[test]
-    fn closing_lines_are_added_up() {
+    fn result_lines_are_added_up() {
         let sum = Tally { passed: 219, failed: 3, ignored: 1, filtered: 40 };
-        assert_eq!(Tally::read(SAID), Some(sum));
+        assert_eq!(Tally::parse(OUTPUT), Some(sum));
     }
 
     #[test]
-    fn who_does_not_say_how_it_ended_has_no_tally() {
-        assert_eq!(Tally::read(""), None);
-        assert_eq!(Tally::read("running 3 tests\ntest a ... ok\n"), None);
-        assert_eq!(Tally::read("test result: ok. many passed; 0 failed; 0 ignored; 0 measured; 0 filtered out"), None);
+    fn output_without_a_valid_result_line_has_no_tally() {
+        assert_eq!(Tally::parse(""), None);
+        assert_eq!(Tally::parse("running 3 tests\ntest a ... ok\n"), None);
+        assert_eq!(Tally::parse("test result: ok. many passed; 0 failed; 0 ignored; 0 measured; 0 filtered out"), None);
     }
 
     #[test]
     fn only_tests_are_listed() {
         let list = "scope::test::scope_two: test\njoin::test::sort: test\nsome: benchmark\n\n2 tests, 1 benchmark\n";
-        assert_eq!(names(list), BTreeSet::from(["join::test::sort", "scope::test::scope_two"]));
+        assert_eq!(test_names(list), BTreeSet::from(["join::test::sort", "scope::test::scope_two"]));
     }
 }

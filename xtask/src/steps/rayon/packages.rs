@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{bail, ensure, Context as _, Result};
 use serde_json::Value;
 
-use crate::call::Call;
+use crate::command_line::CommandLine;
 
 /// The packages whose tests run. The counts and names in this step belong to these versions.
 const RAYON: (&str, &str) = ("rayon", "1.12.0");
@@ -21,31 +21,32 @@ pub(super) struct Published {
 impl Published {
     /// Finds the packages that the repository's lock file names. The benchmarks use them for
     /// comparison.
-    pub(super) fn find(cargo: Call) -> Result<Self> {
+    pub(super) fn find(cargo: CommandLine) -> Result<Self> {
         let metadata = metadata(cargo.arg("--locked"))?;
         Ok(Self { rayon: folder(&metadata, RAYON)?, core: folder(&metadata, CORE)? })
     }
 }
 
 /// Checks that the workspace of `cargo` has one rayon-core. Its manifest must be in the folder
-/// `wanted`.
-pub(super) fn check_core(cargo: Call, wanted: &Path) -> Result<()> {
+/// `expected`.
+pub(super) fn check_core(cargo: CommandLine, expected: &Path) -> Result<()> {
     let metadata = metadata(cargo)?;
-    let wanted = wanted.canonicalize().with_context(|| format!("there is no folder {}", wanted.display()))?;
+    let expected =
+        expected.canonicalize().with_context(|| format!("the folder {} does not exist", expected.display()))?;
     let found: Vec<&str> = named(&metadata, CORE.0).filter_map(|package| package["manifest_path"].as_str()).collect();
     ensure!(
-        matches!(found[..], [one] if Path::new(one) == wanted.join("Cargo.toml")),
-        "cargo would build the tests with the rayon-core of {}, and not with that of {}: a patch applies only if it has \
-         the name, a matching version and the features of what it stands in for",
+        matches!(found[..], [one] if Path::new(one) == expected.join("Cargo.toml")),
+        "cargo would build the tests with the rayon-core of {}, but must use that of {}: a patch applies only if it has \
+         the name, a matching version and the features of the package it replaces",
         found.join(" and "),
-        wanted.display(),
+        expected.display(),
     );
     Ok(())
 }
 
-fn metadata(cargo: Call) -> Result<Value> {
-    let json = cargo.words("--format-version 1").read()?;
-    serde_json::from_slice(&json).context("`cargo metadata` did not write JSON")
+fn metadata(cargo: CommandLine) -> Result<Value> {
+    let json = cargo.words("--format-version 1").capture_stdout()?;
+    serde_json::from_slice(&json).context("the output of `cargo metadata` is not JSON")
 }
 
 fn named<'a>(metadata: &'a Value, name: &'a str) -> impl Iterator<Item = &'a Value> {
@@ -59,12 +60,12 @@ fn folder(metadata: &Value, (name, version): (&str, &str)) -> Result<PathBuf> {
         let others: Vec<&str> = packages.iter().filter_map(|package| package["version"].as_str()).collect();
         let others = if others.is_empty() { "none".to_owned() } else { others.join(", ") };
         bail!(
-            "this step knows the tests of {name} {version}, and the lock file has {others}; give it that version, or \
-             read the new one's tests and change the counts and names here"
+            "this step expects the tests of {name} {version}, but the lock file has {others}; use {version} in the lock \
+             file, or update the counts and names in xtask/src/steps/rayon for the new tests"
         );
     };
     let manifest = package["manifest_path"].as_str().context("a package of `cargo metadata` has no manifest")?;
-    Ok(Path::new(manifest).parent().context("a manifest lies in no folder")?.to_owned())
+    Ok(Path::new(manifest).parent().context("a manifest has no folder")?.to_owned())
 }
 
 #[cfg(test)]
@@ -88,9 +89,9 @@ mod tests {
     }
 
     #[test]
-    fn another_version_is_named_and_a_local_package_is_none() {
+    fn another_version_is_reported_and_a_local_package_does_not_count() {
         let error = folder(&lock("1.13.0", json!("registry+x")), RAYON).unwrap_err().to_string();
-        assert!(error.contains("rayon 1.12.0, and the lock file has 1.13.0"), "{error}");
+        assert!(error.contains("rayon 1.12.0, but the lock file has 1.13.0"), "{error}");
         let error = folder(&lock("1.12.0", Value::Null), RAYON).unwrap_err().to_string();
         assert!(error.contains("the lock file has none"), "{error}");
     }

@@ -8,7 +8,7 @@ use anyhow::{ensure, Context as _, Result};
 use super::libtest::Tally;
 use super::programs::Programs;
 use super::workspace::{CORE_TESTS, PARITY};
-use crate::console::say;
+use crate::output::print_line;
 use crate::steps::{Context, Effort};
 
 /// Tests of rayon-core in which closures, pools or scopes wait for one another.
@@ -30,7 +30,7 @@ const THREADS: [&str; 3] = ["1", "2", "8"];
 
 /// The time limit of a repetition. A repetition takes milliseconds, so a test that takes this long
 /// hangs.
-const LIMIT: Duration = Duration::from_secs(60);
+const TIMEOUT: Duration = Duration::from_secs(60);
 
 /// Runs these tests, each repetition in its own process.
 pub(super) fn run(context: &Context, programs: &Programs<'_>) -> Result<Tally> {
@@ -41,19 +41,19 @@ pub(super) fn run(context: &Context, programs: &Programs<'_>) -> Result<Tally> {
     let mut sum = Tally::default();
     for threads in THREADS {
         let unit = programs.find(CORE_TESTS, "rayon_core_tests")?.arg("--exact");
-        let named = NAMES.iter().fold(unit, |call, name| call.arg(name));
+        let named = NAMES.iter().fold(unit, |command, name| command.arg(name));
         let barriers = programs.find(PARITY, "barriers")?;
-        for (call, tests) in [(named, NAMES.len()), (barriers, BARRIERS)] {
-            let call = call.env("RAYON_NUM_THREADS", threads);
-            say!("{repetitions} times $ {call}");
+        for (command, tests) in [(named, NAMES.len()), (barriers, BARRIERS)] {
+            let command = command.env("RAYON_NUM_THREADS", threads);
+            print_line!("{repetitions} times $ {command}");
             for repetition in 1..=repetitions {
-                let said = call.read_within(LIMIT, &programs.log("waits")).with_context(|| {
+                let output = command.capture_with_timeout(TIMEOUT, &programs.log("waits")).with_context(|| {
                     format!(
                         "tests that wait for one another, with RAYON_NUM_THREADS={threads}, in repetition {repetition}"
                     )
                 })?;
-                let tally = Tally::read(&said).unwrap_or_default();
-                ensure!(tally.passed == tests, "{} tests were run, and not {tests}, by `{call}`", tally.passed);
+                let tally = Tally::parse(&output).unwrap_or_default();
+                ensure!(tally.passed == tests, "`{command}` passed {} tests, but {tests} are expected", tally.passed);
                 sum += Tally { passed: tally.passed, ..Tally::default() };
             }
         }

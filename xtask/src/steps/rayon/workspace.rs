@@ -6,16 +6,16 @@ use std::path::{Path, PathBuf};
 use anyhow::{ensure, Result};
 
 use super::packages::Published;
-use crate::call::Call;
+use crate::command_line::CommandLine;
+use crate::generated_dir::{read, GeneratedDir};
 use crate::steps::Context;
-use crate::tree::{read, Tree};
 
 /// The packages of rayon-core's tests and of the parity tests, which stock must pass, too.
 pub(super) const CORE_TESTS: &str = "rayon-core-tests";
 pub(super) const PARITY: &str = "parity";
 
 /// Modules of rayon-core with a file of tests.
-const TESTED: [&str; 5] = ["broadcast", "join", "scope", "spawn", "thread_pool"];
+const TESTED_MODULES: [&str; 5] = ["broadcast", "join", "scope", "spawn", "thread_pool"];
 
 /// A generated workspace.
 #[derive(Debug)]
@@ -27,35 +27,35 @@ pub(super) struct Workspace<'a> {
 impl<'a> Workspace<'a> {
     /// A workspace with filch's rayon-core. It has rayon, the tests of rayon-core and the parity
     /// tests.
-    pub(super) fn ours(context: &'a Context, published: &Published, core: &Path) -> Result<Self> {
-        let workspace = Self { context, folder: context.target("rayon").join("ours") };
-        let mut tree = workspace.tree();
+    pub(super) fn filch(context: &'a Context, published: &Published, core: &Path) -> Result<Self> {
+        let workspace = Self { context, folder: context.target("rayon").join("filch") };
+        let mut dir = workspace.generated_dir();
         let members = format!("\"rayon\", \"{CORE_TESTS}\", \"{PARITY}\"");
         let patch = format!("\n[patch.crates-io]\nrayon-core = {{ path = '{}' }}\n", core.display());
-        tree.write("Cargo.toml", &root_manifest(&members, &patch))?;
+        dir.write("Cargo.toml", &root_manifest(&members, &patch))?;
         // Without a lock file, each run would build with the newest versions of that day. Cargo
         // updates it when the dependencies change.
-        tree.copy(&context.root.join("xtask/rayon/Cargo.lock"), "Cargo.lock")?;
-        tree.copy(&published.rayon, "rayon")?;
-        workspace.copy_core_tests(&mut tree, &published.core)?;
-        workspace.copy_parity(&mut tree)?;
-        tree.prune()?;
+        dir.copy(&context.root.join("xtask/rayon/Cargo.lock"), "Cargo.lock")?;
+        dir.copy(&published.rayon, "rayon")?;
+        workspace.copy_core_tests(&mut dir, &published.core)?;
+        workspace.copy_parity(&mut dir)?;
+        dir.remove_old_files()?;
         Ok(workspace)
     }
 
     /// A workspace with the parity tests and the published rayon-core.
     pub(super) fn stock(context: &'a Context, published: &Published) -> Result<Self> {
         let workspace = Self { context, folder: context.target("rayon").join("stock") };
-        let mut tree = workspace.tree();
-        tree.write("Cargo.toml", &root_manifest(&format!("\"{PARITY}\""), ""))?;
-        tree.copy(&published.rayon.join("Cargo.lock"), "Cargo.lock")?;
-        workspace.copy_parity(&mut tree)?;
-        tree.prune()?;
+        let mut dir = workspace.generated_dir();
+        dir.write("Cargo.toml", &root_manifest(&format!("\"{PARITY}\""), ""))?;
+        dir.copy(&published.rayon.join("Cargo.lock"), "Cargo.lock")?;
+        workspace.copy_parity(&mut dir)?;
+        dir.remove_old_files()?;
         Ok(workspace)
     }
 
-    /// Returns a call of `cargo` with the words of `line` for this workspace.
-    pub(super) fn cargo(&self, line: &str) -> Call {
+    /// Returns a command line of `cargo` with the words of `line` for this workspace.
+    pub(super) fn cargo(&self, line: &str) -> CommandLine {
         self.context
             .cargo(line)
             .arg("--manifest-path")
@@ -63,31 +63,31 @@ impl<'a> Workspace<'a> {
             .env("CARGO_TARGET_DIR", self.context.target("rayon").join("build"))
     }
 
-    fn tree(&self) -> Tree {
-        Tree::new(self.context.root.join(&self.folder))
+    fn generated_dir(&self) -> GeneratedDir {
+        GeneratedDir::new(self.context.root.join(&self.folder))
     }
 
-    fn copy_core_tests(&self, tree: &mut Tree, core: &Path) -> Result<()> {
+    fn copy_core_tests(&self, dir: &mut GeneratedDir, core: &Path) -> Result<()> {
         let to = Path::new(CORE_TESTS);
-        tree.write(to.join("Cargo.toml"), &core_tests_manifest())?;
-        tree.copy(&self.context.root.join("xtask/rayon/unit_tests.rs"), to.join("src/lib.rs"))?;
+        dir.write(to.join("Cargo.toml"), &core_tests_manifest())?;
+        dir.copy(&self.context.root.join("xtask/rayon/unit_tests.rs"), to.join("src/lib.rs"))?;
         for path in ["tests", "src/compile_fail", "src/test.rs"] {
-            tree.copy(&core.join(path), to.join(path))?;
+            dir.copy(&core.join(path), to.join(path))?;
         }
-        for module in TESTED {
+        for module in TESTED_MODULES {
             let path = format!("src/{module}/test.rs");
             let text = read(&core.join(&path))?;
-            tree.write(to.join(path), &if module == "thread_pool" { without_private_field(&text)? } else { text })?;
+            dir.write(to.join(path), &if module == "thread_pool" { without_private_field(&text)? } else { text })?;
         }
         Ok(())
     }
 
-    fn copy_parity(&self, tree: &mut Tree) -> Result<()> {
+    fn copy_parity(&self, dir: &mut GeneratedDir) -> Result<()> {
         let (from, to) = (self.context.root.join("xtask/rayon"), Path::new(PARITY));
-        tree.write(to.join("Cargo.toml"), &package(PARITY))?;
-        tree.write(to.join("src/lib.rs"), "//! The tests are in `tests`.\n")?;
-        tree.copy(&from.join("parity"), to.join("tests/parity"))?;
-        tree.copy(&from.join("barriers.rs"), to.join("tests/barriers.rs"))
+        dir.write(to.join("Cargo.toml"), &package(PARITY))?;
+        dir.write(to.join("src/lib.rs"), "//! The tests are in `tests`.\n")?;
+        dir.copy(&from.join("parity"), to.join("tests/parity"))?;
+        dir.copy(&from.join("barriers.rs"), to.join("tests/barriers.rs"))
     }
 }
 
@@ -98,7 +98,7 @@ fn without_private_field(text: &str) -> Result<String> {
     let places = text.matches(FIELD).count();
     ensure!(
         places == 2,
-        "rayon-core's tests of a pool use `{FIELD}` in {places} places, and not in 2; read them again"
+        "rayon-core's tests of a pool use `{FIELD}` in {places} places, not in 2; update `without_private_field`"
     );
     Ok(text.replace(FIELD, "crate::registry::of(&thread_pool)"))
 }
@@ -128,7 +128,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_private_field_is_replaced_where_it_is_expected_and_nowhere_else() {
+    fn a_private_field_is_replaced_in_exactly_two_places() {
         let text = "let a = Arc::clone(&thread_pool.registry);\nlet b = Arc::clone(&thread_pool.registry);\n";
         let replaced = without_private_field(text).unwrap();
         assert!(replaced.starts_with("let a = Arc::clone(&crate::registry::of(&thread_pool));\n"), "{replaced}");

@@ -250,12 +250,12 @@ impl Suite {
     /// Checks every row, and that each implementation and each case has rows. Returns the number of
     /// rows.
     pub(super) fn check(&self, json: &str) -> Result<usize> {
-        let rows: Value = serde_json::from_str(json).context("it is not valid JSON")?;
+        let rows: Value = serde_json::from_str(json).context("not valid JSON")?;
         let Some(rows) = rows.as_array() else {
-            bail!("it must be an array of rows");
+            bail!("not an array of rows");
         };
         for (number, row) in rows.iter().enumerate() {
-            self.check_row(row).with_context(|| format!("row {number}, {row}, is wrong"))?;
+            self.check_row(row).with_context(|| format!("row {number} is wrong: {row}"))?;
         }
         all_present(rows, "impl", self.impls)?;
         all_present(rows, "case", self.cases)?;
@@ -264,20 +264,23 @@ impl Suite {
 
     fn check_row(&self, row: &Value) -> Result<()> {
         for key in ["suite", "case", "impl", "unit"] {
-            ensure!(row[key].as_str().is_some_and(|text| !text.is_empty()), "`{key}` must be a text that is not empty");
+            ensure!(
+                row[key].as_str().is_some_and(|text| !text.is_empty()),
+                "`{key}` must be a string that is not empty"
+            );
         }
         ensure!(row["suite"] == self.name, "`suite` must be `{}`", self.name);
         for key in ["threads", "rounds"] {
-            ensure!(row[key].as_u64().is_some_and(|n| n > 0), "`{key}` must be a whole number above 0");
+            ensure!(row[key].as_u64().is_some_and(|n| n > 0), "`{key}` must be a positive integer");
         }
         let any_number = self.any_number.iter().any(|unit| row["unit"] == *unit);
-        let figure = |key: &str| match row[key].as_f64() {
+        let number = |key: &str| match row[key].as_f64() {
             Some(value) if value.is_finite() && (any_number || value > 0.0) => Ok(value),
             _ if any_number => bail!("`{key}` must be a finite number"),
-            _ => bail!("`{key}` must be a finite number above 0"),
+            _ => bail!("`{key}` must be a finite positive number"),
         };
-        let (min, median, p90) = (figure("min")?, figure("median")?, figure("p90")?);
-        ensure!(min <= median && median <= p90, "`min`, `median` and `p90` must rise in this order");
+        let (min, median, p90) = (number("min")?, number("median")?, number("p90")?);
+        ensure!(min <= median && median <= p90, "`min`, `median` and `p90` must be in ascending order");
         Ok(())
     }
 }
@@ -285,7 +288,7 @@ impl Suite {
 fn all_present(rows: &[Value], key: &str, expected: &[&str]) -> Result<()> {
     let present: BTreeSet<&str> = rows.iter().filter_map(|row| row[key].as_str()).collect();
     let missing: Vec<&str> = expected.iter().copied().filter(|name| !present.contains(name)).collect();
-    ensure!(missing.is_empty(), "no row has the {key} {}", missing.join(", "));
+    ensure!(missing.is_empty(), "no row has this {key}: {}", missing.join(", "));
     Ok(())
 }
 
@@ -314,7 +317,7 @@ mod tests {
     }
 
     #[test]
-    fn a_pool_may_burn_nothing_but_a_join_takes_time() {
+    fn a_cpu_time_may_be_zero_but_a_join_must_take_time() {
         let row = |unit: &str, median: f64| {
             json!({
                 "suite": "fork-join", "case": "idle", "impl": "filch", "threads": 2, "unit": unit,
@@ -342,7 +345,7 @@ mod tests {
     }
 
     #[test]
-    fn a_bad_value_is_rejected_wherever_it_stands() {
+    fn a_bad_value_is_rejected_under_every_key() {
         let bad = [
             ("suite", json!("fork-join")),
             ("case", json!("")),
@@ -377,7 +380,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_an_array_is_rejected() {
+    fn json_that_is_not_an_array_is_rejected() {
         assert!(QUEUES.check("{}").is_err());
         assert!(QUEUES.check("[{]").is_err());
         assert!(QUEUES.check("").is_err());

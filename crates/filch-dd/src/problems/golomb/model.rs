@@ -14,7 +14,7 @@ type Places = Words<4>;
 /// The most marks. Their greedy ruler is 251 long, and sets have 256 bits.
 ///
 /// Rulers of 14 marks and more take days anyway.
-pub(super) const MOST_MARKS: usize = 16;
+pub(super) const MAX_MARKS: usize = 16;
 
 /// An instance, which is a number of marks, and its model.
 ///
@@ -54,8 +54,8 @@ impl Golomb {
     ///
     /// If there are none or more than 16.
     pub fn new(marks: usize) -> Result<Golomb, Wrong> {
-        if !(1..=MOST_MARKS).contains(&marks) {
-            return wrong(format!("a ruler cannot have {marks} marks: give a number from 1 to {MOST_MARKS}"));
+        if !(1..=MAX_MARKS).contains(&marks) {
+            return wrong(format!("a ruler cannot have {marks} marks: give a number from 1 to {MAX_MARKS}"));
         }
         let mut ruler = vec![0];
         while ruler.len() < marks {

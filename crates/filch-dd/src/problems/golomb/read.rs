@@ -1,7 +1,7 @@
 //! Reads the text format.
 
 use super::super::text::{Lines, ReadError};
-use super::model::{Golomb, MOST_MARKS};
+use super::model::{Golomb, MAX_MARKS};
 
 /// Reads an instance from the bytes of a file; see the [format](super#the-format).
 ///
@@ -11,7 +11,7 @@ use super::model::{Golomb, MOST_MARKS};
 pub fn read(bytes: &[u8]) -> Result<Golomb, ReadError> {
     let mut lines = Lines::new(bytes, |text| text.starts_with(b"#"))?;
     let mut line = lines.expect("the number of marks")?;
-    let marks = line.number("the number of marks", 1, MOST_MARKS as i64)?;
+    let marks = line.number("the number of marks", 1, MAX_MARKS as i64)?;
     line.end("the number of marks")?;
     lines.finish("the number of marks")?;
     Golomb::new(marks as usize).map_err(|wrong| ReadError::whole_file(wrong.0))

@@ -18,7 +18,7 @@ pub struct Graph {
 }
 
 /// The most vertices: the matrix of a model would take 128 MB.
-pub(super) const MOST_VERTICES: usize = 1 << 15;
+pub(super) const MAX_VERTICES: usize = 1 << 15;
 
 impl Graph {
     /// Returns a graph with as many vertices as there are weights.
@@ -31,8 +31,8 @@ impl Graph {
     /// weights together are more than 2^61, or there are more than 32,768 vertices.
     pub fn new(weights: Vec<Cost>, edges: impl IntoIterator<Item = (u32, u32)>) -> Result<Graph, Wrong> {
         let vertices = weights.len();
-        if vertices > MOST_VERTICES {
-            return wrong(format!("there are {vertices} vertices, but at most {MOST_VERTICES} are allowed"));
+        if vertices > MAX_VERTICES {
+            return wrong(format!("there are {vertices} vertices, but at most {MAX_VERTICES} are allowed"));
         }
         if let Some(at) = weights.iter().position(|&weight| weight < 0) {
             return wrong(format!("vertex {} has the negative weight {}", at + 1, weights[at]));

@@ -2,7 +2,7 @@
 
 use super::super::count;
 use super::super::text::{quoted, Lines, ReadError};
-use super::graph::MOST_VERTICES;
+use super::graph::MAX_VERTICES;
 use super::Graph;
 
 /// Reads a graph from the bytes of a DIMACS file; see the [format](super#the-format).
@@ -26,7 +26,7 @@ pub fn read(bytes: &[u8]) -> Result<Graph, ReadError> {
     if !matches!(kind, b"edge" | b"edges" | b"col") {
         return Err(header.error(format!("expected `p edge` or `p col`, found \"{}\"", quoted(kind))));
     }
-    let vertices = header.number("the number of vertices", 0, MOST_VERTICES as i64)?;
+    let vertices = header.number("the number of vertices", 0, MAX_VERTICES as i64)?;
     let promised = header.number("the number of edges", 0, i64::MAX)?;
     header.end("the numbers of vertices and edges")?;
 

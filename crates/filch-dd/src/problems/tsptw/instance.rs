@@ -29,7 +29,7 @@ pub struct Tsptw {
 }
 
 /// The most places: the number of bits in a set of places.
-pub(super) const MOST_PLACES: usize = 256;
+pub(super) const MAX_PLACES: usize = 256;
 
 impl Tsptw {
     /// Returns an instance with these distances, row by row, and windows, the depot first.
@@ -44,8 +44,8 @@ impl Tsptw {
     /// sums of them could overflow.
     pub fn new(mut distances: Vec<i64>, windows: Vec<Window>, decimals: u32) -> Result<Tsptw, Wrong> {
         let places = windows.len();
-        if !(1..=MOST_PLACES).contains(&places) {
-            return wrong(format!("there are {places} places, but there must be from 1 to {MOST_PLACES}"));
+        if !(1..=MAX_PLACES).contains(&places) {
+            return wrong(format!("there are {places} places, but there must be from 1 to {MAX_PLACES}"));
         }
         if distances.len() != places * places {
             return wrong(format!(

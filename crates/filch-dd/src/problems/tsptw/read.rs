@@ -1,7 +1,7 @@
 //! Reads the text format.
 
 use super::super::text::{Lines, ReadError};
-use super::instance::{Tsptw, Window, MOST_PLACES};
+use super::instance::{Tsptw, Window, MAX_PLACES};
 
 /// Reads an instance from the bytes of a file; see the [format](super#the-format).
 ///
@@ -11,7 +11,7 @@ use super::instance::{Tsptw, Window, MOST_PLACES};
 pub fn read(bytes: &[u8]) -> Result<Tsptw, ReadError> {
     let mut lines = Lines::new(bytes, |text| text.starts_with(b"#"))?;
     let mut header = lines.expect("the line with the number of places")?;
-    let places = header.number("the number of places", 1, MOST_PLACES as i64)? as usize;
+    let places = header.number("the number of places", 1, MAX_PLACES as i64)? as usize;
     header.end("the number of places")?;
 
     // The numbers as written: the digits, and how many of them are decimals.

@@ -58,16 +58,16 @@ pub(super) struct Step {
     pub(super) last: bool,
 }
 
-pub(super) const MOST_NODES: usize = 4096;
-pub(super) const MOST_ARCS: usize = 65_536;
+pub(super) const MAX_NODES: usize = 4096;
+pub(super) const MAX_ARCS: usize = 65_536;
 /// The most that an arc can carry.
 ///
 /// A node that can split has a value for each unit that an arc can carry. A chosen node has a bit
 /// for each outgoing arc.
-pub(super) const MOST_CAPACITY: u32 = 65_535;
-const MOST_OUT: usize = 64;
+pub(super) const MAX_CAPACITY: u32 = 65_535;
+const MAX_OUT: usize = 64;
 /// No sum of flows times values comes near an overflow.
-pub(super) const MOST_VALUE: u32 = 1_000_000;
+pub(super) const MAX_VALUE: u32 = 1_000_000;
 
 impl Network {
     /// Returns a network of these nodes and arcs.
@@ -80,9 +80,9 @@ impl Network {
     /// ones; if a unit is worth more than 1,000,000; or if there are more than 4,096 nodes or
     /// 65,536 arcs.
     pub fn new(nodes: Vec<Node>, arcs: Vec<Arc>) -> Result<Network, Wrong> {
-        if nodes.len() > MOST_NODES || arcs.len() > MOST_ARCS {
+        if nodes.len() > MAX_NODES || arcs.len() > MAX_ARCS {
             return wrong(format!(
-                "there are {} nodes and {} arcs, but at most {MOST_NODES} and {MOST_ARCS} are allowed",
+                "there are {} nodes and {} arcs, but at most {MAX_NODES} and {MAX_ARCS} are allowed",
                 nodes.len(),
                 arcs.len()
             ));
@@ -99,9 +99,9 @@ impl Network {
                     nodes.len()
                 ));
             }
-            if arc.capacity > MOST_CAPACITY {
+            if arc.capacity > MAX_CAPACITY {
                 return wrong(format!(
-                    "arc {} can carry {}, but at most {MOST_CAPACITY} is allowed",
+                    "arc {} can carry {}, but at most {MAX_CAPACITY} is allowed",
                     at + 1,
                     arc.capacity
                 ));
@@ -114,9 +114,9 @@ impl Network {
             if node.supply > 0 && !into[at].is_empty() {
                 return wrong(format!("node {name} has a supply, but an arc leads to it, so it is no source"));
             }
-            if node.value > MOST_VALUE {
+            if node.value > MAX_VALUE {
                 return wrong(format!(
-                    "a unit at node {name} is worth {}, but at most {MOST_VALUE} is allowed",
+                    "a unit at node {name} is worth {}, but at most {MAX_VALUE} is allowed",
                     node.value
                 ));
             }
@@ -126,9 +126,9 @@ impl Network {
             if node.chosen && (into[at].is_empty() || out[at].is_empty()) {
                 return wrong(format!("node {name} is chosen, but has no arcs to match: there must be some that lead to it and some that lead away"));
             }
-            if node.chosen && out[at].len() > MOST_OUT {
+            if node.chosen && out[at].len() > MAX_OUT {
                 return wrong(format!(
-                    "node {name} is chosen and {} arcs lead away from it, but at most {MOST_OUT} are allowed",
+                    "node {name} is chosen and {} arcs lead away from it, but at most {MAX_OUT} are allowed",
                     out[at].len()
                 ));
             }

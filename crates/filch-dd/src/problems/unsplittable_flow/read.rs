@@ -2,7 +2,7 @@
 
 use super::super::count;
 use super::super::text::{quoted, Line, Lines, ReadError};
-use super::network::{Arc, Network, Node, MOST_ARCS, MOST_CAPACITY, MOST_NODES, MOST_VALUE};
+use super::network::{Arc, Network, Node, MAX_ARCS, MAX_CAPACITY, MAX_NODES, MAX_VALUE};
 
 /// Reads an instance from the bytes of a file; see the [format](super#the-format).
 ///
@@ -19,8 +19,8 @@ pub fn read(bytes: &[u8]) -> Result<Network, ReadError> {
             return Err(header.error(format!("{reason}, found \"{}\"", quoted(word))));
         }
     }
-    let nodes = header.number("the number of nodes", 0, MOST_NODES as i64)?;
-    let promised = header.number("the number of arcs", 0, MOST_ARCS as i64)?;
+    let nodes = header.number("the number of nodes", 0, MAX_NODES as i64)?;
+    let promised = header.number("the number of arcs", 0, MAX_ARCS as i64)?;
     header.end("the numbers of nodes and arcs")?;
 
     let mut list = vec![(None, None, Node::default()); nodes as usize];
@@ -35,7 +35,7 @@ pub fn read(bytes: &[u8]) -> Result<Network, ReadError> {
             }
             b"t" => {
                 let at = line.number("a node", 1, nodes)? as usize - 1;
-                let value = line.number("the value of the node", 0, i64::from(MOST_VALUE))?;
+                let value = line.number("the value of the node", 0, i64::from(MAX_VALUE))?;
                 once(&mut line, &mut list[at].1, value, "the value")?;
                 list[at].2.value = value as u32;
             }
@@ -47,7 +47,7 @@ pub fn read(bytes: &[u8]) -> Result<Network, ReadError> {
             b"a" => {
                 let from = line.number("the node where the arc begins", 1, nodes)?;
                 let to = line.number("the node where the arc ends", 1, nodes)?;
-                let capacity = line.number("the capacity of the arc", 0, i64::from(MOST_CAPACITY))?;
+                let capacity = line.number("the capacity of the arc", 0, i64::from(MAX_CAPACITY))?;
                 line.end("the capacity of the arc")?;
                 if from >= to {
                     return Err(line.error(format!("expected an arc to a higher node, found one from {from} to {to}")));

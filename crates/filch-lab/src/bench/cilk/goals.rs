@@ -13,9 +13,9 @@ pub(crate) const ENGINES: [&str; 9] =
     ["the", "chase_lev", "asymmetric", "ff_cl", "ff_the", "thep", "ff_the-4", "thep-4", "thep-inf"];
 
 /// The largest ratio of THEP's time to THE's.
-const MOST_THEP_OVER_THE: f64 = 1.02;
+const MAX_THEP_OVER_THE: f64 = 1.02;
 /// The largest geometric mean of that ratio over the fine-grained programs, with one thread.
-const MOST_THEP_OVER_THE_IF_FINE_GRAINED: f64 = 0.95;
+const MAX_THEP_OVER_THE_IF_FINE_GRAINED: f64 = 0.95;
 
 /// A goal and its measured figure.
 #[derive(Clone, Debug, PartialEq)]
@@ -78,7 +78,7 @@ fn thep_over_the(figure: &Normalised) -> Vec<Verdict> {
     let Some(thep) = figure.names.iter().position(|&name| name == "thep") else { return Vec::new() };
     let verdict = |case: &str, ratio: Option<Ratio>| {
         let description = format!("{case}: thep {0} / the {0}", figure.threads);
-        Some(Verdict { description, figure: ratio?, most: MOST_THEP_OVER_THE })
+        Some(Verdict { description, figure: ratio?, most: MAX_THEP_OVER_THE })
     };
     figure.programs.iter().filter_map(|program| verdict(&program.case, program.ratios[thep])).collect()
 }
@@ -86,7 +86,7 @@ fn thep_over_the(figure: &Normalised) -> Vec<Verdict> {
 /// The ratio of THEP to THE in programs that do little but join.
 fn thep_over_the_if_fine_grained(figure: &Normalised) -> Option<Verdict> {
     let description = format!("geometric mean of the fine-grained programs: thep {0} / the {0}", figure.threads);
-    Some(Verdict { description, figure: figure.mean("thep", true)?, most: MOST_THEP_OVER_THE_IF_FINE_GRAINED })
+    Some(Verdict { description, figure: figure.mean("thep", true)?, most: MAX_THEP_OVER_THE_IF_FINE_GRAINED })
 }
 
 /// The ratios of the runtime to the fastest engine and to rayon.

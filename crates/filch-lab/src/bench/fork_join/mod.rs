@@ -30,7 +30,7 @@ pub(crate) use cases::{
 pub(crate) const SUITE: &str = "fork-join";
 
 /// The largest number of threads that a user may ask for.
-pub(crate) const MOST_THREADS: usize = 1024;
+pub(crate) const MAX_THREADS: usize = 1024;
 
 /// Options of the suite.
 #[derive(Clone, Debug)]

@@ -37,7 +37,7 @@ pub(crate) const SUITE: &str = "queues";
 pub(crate) const NANOS_AN_OPERATION: &str = "ns/op";
 
 /// The largest number of threads: the owner and one thief.
-pub(crate) const MOST_THREADS: usize = 2;
+pub(crate) const MAX_THREADS: usize = 2;
 
 /// The default task costs of the limit study, in nanoseconds.
 pub(crate) const TASK_COSTS: [u64; 8] = [0, 1, 3, 10, 30, 100, 300, 1000];
@@ -100,7 +100,7 @@ pub(crate) fn run(options: &Options) -> Result<Measured> {
         writeln!(text, "\n{name}: {}\n", case.operation())?;
         text.push_str(&figures::comparison(&of_case, &["crossbeam-lifo", "chase_lev", "idempotent::lifo"]));
     }
-    if options.threads < MOST_THREADS {
+    if options.threads < MAX_THREADS {
         writeln!(text, "\n{} was left out: it needs 2 threads.", Case::PushUnderTheft)?;
     }
     text.push('\n');

@@ -113,7 +113,7 @@ fn run_owner<C: Contender>(owner: &C::Owner, popped: &mut Marks) {
 fn run_thief<C: Contender>(thief: &C::Thief, stop: &AtomicBool, stolen: &mut Marks) {
     // A pause takes up to about 50 ns and a burst some hundreds: a longer wait would miss whole
     // bursts.
-    const MOST_PAUSES: u32 = 8;
+    const MAX_PAUSES: u32 = 8;
 
     let mut pauses = 1;
     while !stop.load(Ordering::Acquire) {
@@ -125,7 +125,7 @@ fn run_thief<C: Contender>(thief: &C::Thief, stop: &AtomicBool, stolen: &mut Mar
             Steal::Retry => {}
             Steal::Empty | Steal::Abort => {
                 (0..pauses).for_each(|_| spin_loop());
-                pauses = (pauses * 2).min(MOST_PAUSES);
+                pauses = (pauses * 2).min(MAX_PAUSES);
             }
         }
     }

@@ -43,7 +43,11 @@ impl Solve<'_> {
         match problem {
             Loaded::Knapsack(sack) => self.solve_with_dominance(&sack),
             Loaded::Misp(graph) => {
-                ensure!(graph.vertices() <= Words::<4>::MOST, "graphs have at most {} vertices here", Words::<4>::MOST);
+                ensure!(
+                    graph.vertices() <= Words::<4>::CAPACITY,
+                    "graphs have at most {} vertices here",
+                    Words::<4>::CAPACITY
+                );
                 self.solve_plain(&IndependentSet::<Words<4>>::new(graph))
             }
             Loaded::Tsptw(tour) => self.solve_with_dominance(&tour),

@@ -55,7 +55,7 @@ pub(in crate::report) struct Piece {
 /// The number of runs. The run with the median time is shown.
 const RUNS: usize = 5;
 /// The most workers: more lanes are not readable.
-const MOST_WORKERS: usize = 8;
+const MAX_WORKERS: usize = 8;
 /// The number of pieces that each worker begins with.
 const PIECES_A_WORKER: usize = 20;
 /// The total duration of the pieces for each worker, in nanoseconds.
@@ -63,7 +63,7 @@ const NANOS_A_WORKER: u64 = 40_000_000;
 
 /// Runs both strategies in turn.
 pub(super) fn measure(amount: Amount) -> Result<Balance> {
-    let workers = super::workers(MOST_WORKERS);
+    let workers = super::workers(MAX_WORKERS);
     let nanos = NANOS_A_WORKER / if amount == Amount::Rehearsal { 20 } else { 1 };
     let work = Work::new(workers, nanos * workers as u64, Calibration::measure());
     let context = || format!("cannot start a pool of {workers} workers");

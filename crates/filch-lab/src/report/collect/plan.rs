@@ -75,7 +75,7 @@ pub(in crate::report) const PARTS: [Part; 13] = [
         let costs: &[u64] = inputs.choose([&[0, 100], &queues::TASK_COSTS, &queues::TASK_COSTS]);
         let options = queues::Options {
             quick: inputs.is_not_full(),
-            threads: queues::MOST_THREADS,
+            threads: queues::MAX_THREADS,
             json: None,
             task_costs: costs.to_vec(),
             limit: inputs.limit(7, 0.0),

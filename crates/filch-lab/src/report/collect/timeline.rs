@@ -55,7 +55,7 @@ pub(in crate::report) struct Steal {
 /// The number of runs. The run with the median time is shown.
 const RUNS: usize = 5;
 /// The most workers: more lanes are not readable.
-const MOST_WORKERS: usize = 8;
+const MAX_WORKERS: usize = 8;
 /// The duration of the smallest job, in nanoseconds.
 const LEAF: u64 = 10_000;
 /// The number of leaves for each worker: ten milliseconds.
@@ -63,7 +63,7 @@ const LEAVES_A_WORKER: u64 = 1_000;
 
 /// Runs an uneven tree of jobs with one worker per core, at least two.
 pub(super) fn measure(amount: Amount) -> Result<Timeline> {
-    let workers = super::workers(MOST_WORKERS);
+    let workers = super::workers(MAX_WORKERS);
     let leaves = if amount == Amount::Rehearsal { 40 } else { LEAVES_A_WORKER } * workers as u64;
     let steps = Calibration::measure().steps(LEAF);
     let context = || format!("cannot start a pool of {workers} workers");
@@ -209,7 +209,7 @@ mod tests {
 
     #[test]
     fn a_timeline_is_small_enough_for_a_page() {
-        assert!(2 * LEAVES_A_WORKER * MOST_WORKERS as u64 <= 20_000);
+        assert!(2 * LEAVES_A_WORKER * MAX_WORKERS as u64 <= 20_000);
     }
 
     #[test]

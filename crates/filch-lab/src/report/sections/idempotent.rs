@@ -30,7 +30,7 @@ const NAMES: [&str; 4] = [THE, LIFO, FIFO, DOUBLE_ENDED];
 const IDEMPOTENT: [&str; 3] = [LIFO, FIFO, DOUBLE_ENDED];
 
 /// The claimed maximum of redundant tasks, in percent.
-const MOST_REDUNDANT: f64 = 6.0;
+const MAX_REDUNDANT: f64 = 6.0;
 /// The share, in percent, below which the claimed average of 2 % holds.
 const REDUNDANT_ON_AVERAGE: f64 = 2.5;
 
@@ -117,7 +117,7 @@ fn redundant(results: &Results, claim: Claim) -> Verdict {
     let average = measured.iter().map(|share| share.value()).sum::<f64>() / measured.len() as f64;
     let scant =
         measured.len() < shares.len() || measured.iter().any(|share| share.has_few_rounds() || share.has_gaps());
-    let holds = match (most > MOST_REDUNDANT, average >= REDUNDANT_ON_AVERAGE, scant) {
+    let holds = match (most > MAX_REDUNDANT, average >= REDUNDANT_ON_AVERAGE, scant) {
         // A single round is enough to refute "never".
         (true, ..) => Holds::No,
         (_, _, true) => Holds::Unclear,

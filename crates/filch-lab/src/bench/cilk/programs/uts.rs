@@ -13,7 +13,7 @@ use crate::bench::contenders::Fork;
 use crate::bench::work::Work;
 
 /// The largest number of children, except for the root of [`Shape::Binomial`].
-const MOST_CHILDREN: f64 = 100.0;
+const MAX_CHILDREN: f64 = 100.0;
 
 /// A tree to search.
 #[derive(Clone, Debug)]
@@ -139,7 +139,7 @@ fn children(shape: Shape, node: &Node, depth: u32) -> u32 {
     match shape {
         Shape::Geometric { depth: deepest, mean } if depth < deepest => {
             let stop = 1.0 / (1.0 + mean);
-            ((1.0 - node.uniform()).ln() / (1.0 - stop).ln()).floor().min(MOST_CHILDREN) as u32
+            ((1.0 - node.uniform()).ln() / (1.0 - stop).ln()).floor().min(MAX_CHILDREN) as u32
         }
         Shape::Geometric { .. } => 0,
         Shape::Binomial { at_root, .. } if depth == 0 => at_root,

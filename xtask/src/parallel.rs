@@ -1,10 +1,10 @@
-//! Runs steps in parallel lanes. While a step compiles on a single core, or waits, another step
-//! uses the machine.
+//! Runs steps in parallel, each on a thread. While a step compiles on a single core, or waits,
+//! another step uses the machine.
 //!
-//! Two steps that share a resource never run at the same time. An example is a folder that cargo
-//! lets one command at a time into. Such steps run in the order of the list. Otherwise a free lane
-//! takes the first step that is left. So the list need not assign steps to lanes, and no lane gets
-//! all the long steps.
+//! Two steps that conflict never run at the same time: for example, cargo locks the folder in which
+//! both build. They run in the order of the list. Otherwise a free thread takes the first step that
+//! has not begun. So the list need not assign steps to threads, and no thread gets all the long
+//! steps.
 
 use std::ops::ControlFlow;
 use std::panic::resume_unwind;
@@ -20,22 +20,22 @@ struct State<R> {
     results: Vec<Option<R>>,
 }
 
-struct Lanes<'a, S, R> {
+struct Scheduler<'a, S, R> {
     steps: &'a [S],
     state: Mutex<State<R>>,
     /// Signals that a step has ended.
     ended: Condvar,
 }
 
-/// Runs `steps` in this many lanes, and returns the result of `work` for each. The result is `None`
-/// for a step that did not begin because another step failed.
+/// Runs `steps`, at most `max_parallel` at a time. Returns the result of `work` for each. The
+/// result is `None` for a step that did not begin because another step failed.
 ///
 /// `work` breaks if the step failed. Steps that are running then continue to their end. If `work`
 /// panics, this function panics when all steps have ended.
 pub(crate) fn run<S: Sync, R: Send>(
     steps: &[S],
-    lanes: usize,
-    share: impl Fn(&S, &S) -> bool + Sync,
+    max_parallel: usize,
+    conflict: impl Fn(&S, &S) -> bool + Sync,
     work: impl Fn(&S) -> ControlFlow<R, R> + Sync,
 ) -> Vec<Option<R>> {
     let state = State {
@@ -44,47 +44,46 @@ pub(crate) fn run<S: Sync, R: Send>(
         stopped: false,
         results: steps.iter().map(|_| None).collect(),
     };
-    let all = Lanes { steps, state: Mutex::new(state), ended: Condvar::new() };
+    let scheduler = Scheduler { steps, state: Mutex::new(state), ended: Condvar::new() };
     thread::scope(|scope| {
-        let lane = || {
-            while let Some(turn) = all.begin(&share) {
-                turn.end(work(&steps[turn.step]));
+        let take_steps = || {
+            while let Some(running_step) = scheduler.begin_step(&conflict) {
+                running_step.end(work(&steps[running_step.step]));
             }
         };
-        let lanes: Vec<_> = (0..lanes).map(|_| scope.spawn(lane)).collect();
-        // Joins the lanes explicitly, because the scope would only report that some thread has
+        let threads: Vec<_> = (0..max_parallel).map(|_| scope.spawn(take_steps)).collect();
+        // Joins the threads explicitly, because the scope would only report that some thread has
         // panicked.
-        let panics: Vec<_> = lanes.into_iter().filter_map(|lane| lane.join().err()).collect();
+        let panics: Vec<_> = threads.into_iter().filter_map(|thread| thread.join().err()).collect();
         if let Some(panic) = panics.into_iter().next() {
             resume_unwind(panic);
         }
     });
-    all.state.into_inner().unwrap_or_else(PoisonError::into_inner).results
+    scheduler.state.into_inner().unwrap_or_else(PoisonError::into_inner).results
 }
 
-impl<S, R> Lanes<'_, S, R> {
+impl<S, R> Scheduler<'_, S, R> {
     fn state(&self) -> MutexGuard<'_, State<R>> {
         // No thread panics while it holds the lock.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Waits for a step that may run, and takes it. Returns `None` if no step is left for this
-    /// lane.
-    fn begin(&self, share: impl Fn(&S, &S) -> bool) -> Option<Turn<'_, '_, S, R>> {
+    /// Waits for a step that may run, and takes it. Returns `None` if no step is left.
+    fn begin_step(&self, conflict: impl Fn(&S, &S) -> bool) -> Option<RunningStep<'_, '_, S, R>> {
         let mut state = self.state();
         loop {
             if state.stopped || state.waiting.is_empty() {
                 return None;
             }
             // Steps earlier in the list that wait for the same resource go first.
-            let barred = |step: usize| {
+            let blocked = |step: usize| {
                 let before = state.waiting.iter().take_while(|&&other| other != step);
-                state.running.iter().chain(before).any(|&other| share(&self.steps[step], &self.steps[other]))
+                state.running.iter().chain(before).any(|&other| conflict(&self.steps[step], &self.steps[other]))
             };
-            if let Some(place) = state.waiting.iter().position(|&step| !barred(step)) {
-                let step = state.waiting.remove(place);
+            if let Some(position) = state.waiting.iter().position(|&step| !blocked(step)) {
+                let step = state.waiting.remove(position);
                 state.running.push(step);
-                return Some(Turn { lanes: self, step });
+                return Some(RunningStep { scheduler: self, step });
             }
             state = self.ended.wait(state).unwrap_or_else(PoisonError::into_inner);
         }
@@ -92,28 +91,28 @@ impl<S, R> Lanes<'_, S, R> {
 }
 
 /// A step that is running.
-struct Turn<'l, 's, S, R> {
-    lanes: &'l Lanes<'s, S, R>,
+struct RunningStep<'l, 's, S, R> {
+    scheduler: &'l Scheduler<'s, S, R>,
     step: usize,
 }
 
-impl<S, R> Turn<'_, '_, S, R> {
+impl<S, R> RunningStep<'_, '_, S, R> {
     fn end(&self, result: ControlFlow<R, R>) {
-        let mut state = self.lanes.state();
+        let mut state = self.scheduler.state();
         state.stopped |= result.is_break();
         let (ControlFlow::Break(result) | ControlFlow::Continue(result)) = result;
         state.results[self.step] = Some(result);
     }
 }
 
-impl<S, R> Drop for Turn<'_, '_, S, R> {
+impl<S, R> Drop for RunningStep<'_, '_, S, R> {
     fn drop(&mut self) {
-        let mut state = self.lanes.state();
+        let mut state = self.scheduler.state();
         state.running.retain(|&step| step != self.step);
         // The step panicked.
         state.stopped |= state.results[self.step].is_none();
         drop(state);
-        self.lanes.ended.notify_all();
+        self.scheduler.ended.notify_all();
     }
 }
 
@@ -125,17 +124,17 @@ mod tests {
     use super::*;
 
     /// A step that does nothing: its name, and a letter for each shared resource.
-    type Fake = (&'static str, &'static str);
+    type FakeStep = (&'static str, &'static str);
 
-    fn share(one: &Fake, other: &Fake) -> bool {
-        one.1.chars().any(|thing| other.1.contains(thing))
+    fn conflict(one: &FakeStep, other: &FakeStep) -> bool {
+        one.1.chars().any(|resource| other.1.contains(resource))
     }
 
     #[test]
-    fn one_lane_keeps_the_order_of_the_list() {
+    fn one_thread_keeps_the_order_of_the_list() {
         let begun = Mutex::new(Vec::new());
         let steps = [("a", "x"), ("b", ""), ("c", "x"), ("d", "y"), ("e", "")];
-        let results = run(&steps, 1, share, |step| {
+        let results = run(&steps, 1, conflict, |step| {
             begun.lock().unwrap().push(step.0);
             ControlFlow::Continue(step.0)
         });
@@ -144,10 +143,10 @@ mod tests {
     }
 
     #[test]
-    fn two_lanes_run_two_steps_at_a_time() {
-        // The first step to arrive waits for the other: a single lane would wait forever.
+    fn two_threads_run_two_steps_at_a_time() {
+        // The first step to arrive waits for the other: a single thread would wait forever.
         let meeting = Barrier::new(2);
-        let results = run(&[("a", "x"), ("b", "y")], 2, share, |_| {
+        let results = run(&[("a", "x"), ("b", "y")], 2, conflict, |_| {
             meeting.wait();
             ControlFlow::Continue(())
         });
@@ -155,16 +154,19 @@ mod tests {
     }
 
     #[test]
-    fn steps_that_share_something_run_one_at_a_time_and_in_order() {
-        for lanes in 1..=4 {
+    fn steps_that_conflict_run_one_at_a_time_and_in_order() {
+        for max_parallel in 1..=4 {
             let (begun, running) = (Mutex::new(Vec::new()), Mutex::new(Vec::new()));
-            let steps: Vec<Fake> =
+            let steps: Vec<FakeStep> =
                 ["a", "b", "c", "d", "e", "f", "g", "h"].into_iter().zip(["x", "y"].repeat(4)).collect();
-            let results = run(&steps, lanes, share, |step| {
+            let results = run(&steps, max_parallel, conflict, |step| {
                 begun.lock().unwrap().push(*step);
                 {
                     let mut running = running.lock().unwrap();
-                    assert!(running.iter().all(|other| !share(step, other)), "{step:?} beside {running:?}");
+                    assert!(
+                        running.iter().all(|other| !conflict(step, other)),
+                        "{step:?} runs at the same time as {running:?}"
+                    );
                     running.push(*step);
                 }
                 thread::yield_now();
@@ -174,18 +176,19 @@ mod tests {
             assert_eq!(results, steps.iter().map(|step| Some(step.0)).collect::<Vec<_>>());
             let begun = begun.into_inner().unwrap();
             for shared in ["x", "y"] {
-                let in_order = |all: &[Fake]| all.iter().copied().filter(|step| step.1 == shared).collect::<Vec<_>>();
+                let in_order =
+                    |all: &[FakeStep]| all.iter().copied().filter(|step| step.1 == shared).collect::<Vec<_>>();
                 assert_eq!(in_order(&begun), in_order(&steps));
             }
         }
     }
 
     #[test]
-    fn a_lane_that_is_free_passes_over_what_is_barred() {
+    fn a_free_thread_skips_steps_that_are_blocked() {
         // `c` can only be done if it begins while `a` runs, before `b`.
         let (done, wait) = mpsc::channel();
         let wait = Mutex::new(wait);
-        let results = run(&[("a", "x"), ("b", "x"), ("c", "y")], 2, share, |step| {
+        let results = run(&[("a", "x"), ("b", "x"), ("c", "y")], 2, conflict, |step| {
             match step.0 {
                 "a" => wait.lock().unwrap().recv().unwrap(),
                 "c" => done.send(()).unwrap(),
@@ -197,13 +200,13 @@ mod tests {
     }
 
     #[test]
-    fn nobody_overtakes_a_step_that_waits_for_the_same() {
+    fn a_step_does_not_overtake_an_earlier_one_that_it_conflicts_with() {
         // `b` must wait for `a`, which waits for `d`. Meanwhile only the order of the list, in
         // which `b` comes first, blocks `c`.
         let begun = Mutex::new(Vec::new());
         let (done, wait) = mpsc::channel();
         let wait = Mutex::new(wait);
-        let results = run(&[("a", "x"), ("b", "xy"), ("c", "y"), ("d", "")], 2, share, |step| {
+        let results = run(&[("a", "x"), ("b", "xy"), ("c", "y"), ("d", "")], 2, conflict, |step| {
             begun.lock().unwrap().push(step.0);
             match step.0 {
                 "a" => wait.lock().unwrap().recv().unwrap(),
@@ -214,18 +217,18 @@ mod tests {
         });
         assert_eq!(results, ["a", "b", "c", "d"].map(Some));
         let begun = begun.into_inner().unwrap();
-        let place = |name| begun.iter().position(|other| *other == name);
-        assert!(place("b") < place("c"), "{begun:?}");
+        let position = |name| begun.iter().position(|other| *other == name);
+        assert!(position("b") < position("c"), "{begun:?}");
     }
 
     #[test]
-    fn after_a_failure_nothing_begins_and_what_runs_goes_on_to_its_end() {
+    fn after_a_failure_no_step_begins_and_running_steps_continue() {
         // `a` is running when `b` fails, so the verdict of `a` is kept, too.
         let meeting = Barrier::new(2);
         let (failed, wait) = mpsc::channel();
         let wait = Mutex::new(wait);
         let results =
-            run(&[("a", "x"), ("b", "y"), ("c", "x"), ("d", "y"), ("e", "")], 2, share, |step| match step.0 {
+            run(&[("a", "x"), ("b", "y"), ("c", "x"), ("d", "y"), ("e", "")], 2, conflict, |step| match step.0 {
                 "a" => {
                     meeting.wait();
                     wait.lock().unwrap().recv().unwrap();
@@ -252,22 +255,22 @@ mod tests {
     }
 
     #[test]
-    fn a_step_that_panics_stops_all_and_leaves_nobody_waiting() {
+    fn a_step_that_panics_stops_the_others_and_no_thread_waits_for_ever() {
         let begun = Mutex::new(Vec::new());
         let panicked = catch_unwind(AssertUnwindSafe(|| {
-            run(&[("a", "x"), ("b", "x"), ("c", "x")], 2, share, |step| -> ControlFlow<(), ()> {
+            run(&[("a", "x"), ("b", "x"), ("c", "x")], 2, conflict, |step| -> ControlFlow<(), ()> {
                 begun.lock().unwrap().push(step.0);
                 panic!("{} is broken", step.0);
             })
         }));
-        let said = panicked.unwrap_err().downcast::<String>().unwrap();
-        assert_eq!(*said, "a is broken");
+        let message = panicked.unwrap_err().downcast::<String>().unwrap();
+        assert_eq!(*message, "a is broken");
         assert_eq!(begun.into_inner().unwrap(), ["a"]);
     }
 
     #[test]
-    fn no_steps_and_more_lanes_than_steps_are_fine() {
-        assert_eq!(run(&[], 2, share, |_| ControlFlow::<(), ()>::Continue(())), []);
-        assert_eq!(run(&[("a", "")], 4, share, |_| ControlFlow::<(), ()>::Continue(())), [Some(())]);
+    fn there_can_be_no_steps_or_fewer_steps_than_threads() {
+        assert_eq!(run(&[], 2, conflict, |_| ControlFlow::<(), ()>::Continue(())), []);
+        assert_eq!(run(&[("a", "")], 4, conflict, |_| ControlFlow::<(), ()>::Continue(())), [Some(())]);
     }
 }

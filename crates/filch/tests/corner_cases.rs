@@ -11,7 +11,7 @@ use std::sync::{mpsc, Arc, Barrier, Mutex};
 use std::thread;
 use std::time::Duration;
 
-use common::{for_each_kind, pool, spin_until, watchdog};
+use common::{for_each_pool_kind, pool, spin_until, watchdog};
 use filch::{Pool, Worker};
 
 fn wait_for(flag: &AtomicBool) {
@@ -19,7 +19,7 @@ fn wait_for(flag: &AtomicBool) {
 }
 
 /// Joins two closures that wait for each other, on top of what runs here.
-fn meet() {
+fn join_waiting_closures() {
     let barrier = Barrier::new(2);
     filch::join(
         || {
@@ -32,11 +32,11 @@ fn meet() {
 }
 
 /// The payload of a panic, whose drop panics in turn.
-struct Bomb;
+struct PanicsOnDrop;
 
-impl Drop for Bomb {
+impl Drop for PanicsOnDrop {
     fn drop(&mut self) {
-        panic!("the payload of a panic panicked when it was dropped");
+        panic!("panic in the drop of a payload");
     }
 }
 
@@ -52,7 +52,7 @@ fn a_payload_that_panics_when_dropped_does_not_end_a_scope_early() {
                 scope.spawn(move |_| {
                     started.store(true, Ordering::SeqCst);
                     spin_until(|| panicked.load(Ordering::SeqCst) == 2);
-                    // The second panic is on its way. A scope that it ends early ends meanwhile.
+                    // Gives the second panic time to end the scope early, if it can.
                     thread::sleep(Duration::from_millis(20));
                     finished.store(true, Ordering::SeqCst);
                 });
@@ -60,7 +60,7 @@ fn a_payload_that_panics_when_dropped_does_not_end_a_scope_early() {
                 // This thread runs the youngest first: a panic that is kept, then one that is not.
                 scope.spawn(move |_| {
                     panicked.fetch_add(1, Ordering::SeqCst);
-                    panic::panic_any(Bomb)
+                    panic::panic_any(PanicsOnDrop)
                 });
                 scope.spawn(move |_| {
                     panicked.fetch_add(1, Ordering::SeqCst);
@@ -74,7 +74,7 @@ fn a_payload_that_panics_when_dropped_does_not_end_a_scope_early() {
 }
 
 #[test]
-fn a_scope_inside_a_task_does_not_hide_the_tasks_forks_from_the_outer_scope() {
+fn a_scope_inside_a_task_does_not_hide_forks_of_the_task_from_the_outer_scope() {
     let _watchdog = watchdog();
     let pool = pool(2);
     let started = AtomicBool::new(false);
@@ -92,7 +92,7 @@ fn a_scope_inside_a_task_does_not_hide_the_tasks_forks_from_the_outer_scope() {
                         filch::join(|| (), || ());
                     });
                 });
-                meet();
+                join_waiting_closures();
             });
             wait_for(started);
         });
@@ -100,19 +100,19 @@ fn a_scope_inside_a_task_does_not_hide_the_tasks_forks_from_the_outer_scope() {
 }
 
 #[test]
-fn older_jobs_of_the_runner_do_not_bar_the_way_to_what_a_waiter_needs() {
+fn older_jobs_do_not_block_the_jobs_that_a_waiting_worker_needs() {
     let _watchdog = watchdog();
     let pool = pool(2);
     let (busy, release) = (Arc::new(AtomicBool::new(false)), Arc::new(AtomicBool::new(false)));
     let (task, job) = (AtomicBool::new(false), AtomicBool::new(false));
     pool.install(|| {
-        let (is_busy, may_go) = (busy.clone(), release.clone());
+        let (busy_in_job, release_in_job) = (busy.clone(), release.clone());
         filch::spawn(move || {
-            is_busy.store(true, Ordering::SeqCst);
-            wait_for(&may_go);
+            busy_in_job.store(true, Ordering::SeqCst);
+            wait_for(&release_in_job);
         });
         wait_for(&busy);
-        let in_the_way = || ();
+        let older_job = || ();
         filch::join(
             || {
                 let (task, job) = (&task, &job);
@@ -123,7 +123,7 @@ fn older_jobs_of_the_runner_do_not_bar_the_way_to_what_a_waiter_needs() {
                             || wait_for(job),
                             move || {
                                 job.store(true, Ordering::SeqCst);
-                                meet();
+                                join_waiting_closures();
                             },
                         );
                     });
@@ -131,7 +131,7 @@ fn older_jobs_of_the_runner_do_not_bar_the_way_to_what_a_waiter_needs() {
                     wait_for(task);
                 });
             },
-            in_the_way,
+            older_job,
         );
     });
 }
@@ -145,7 +145,7 @@ fn closures_in_one_part_of_a_broadcast_can_wait_for_each_other() {
             let caller = filch::index();
             filch::broadcast(|part| {
                 if Some(part.index()) != caller {
-                    meet();
+                    join_waiting_closures();
                 }
             });
         });
@@ -153,7 +153,7 @@ fn closures_in_one_part_of_a_broadcast_can_wait_for_each_other() {
 }
 
 #[test]
-fn what_is_lent_inside_a_part_of_a_broadcast_is_lent_back() {
+fn jobs_stolen_back_and_forth_inside_a_part_of_a_broadcast_run() {
     let _watchdog = watchdog();
     let pool = pool(2);
     for _ in 0..100 {
@@ -174,7 +174,7 @@ fn what_is_lent_inside_a_part_of_a_broadcast_is_lent_back() {
                             || wait_for(&second),
                             || {
                                 second.store(true, Ordering::SeqCst);
-                                meet();
+                                join_waiting_closures();
                             },
                         );
                     },
@@ -185,16 +185,16 @@ fn what_is_lent_inside_a_part_of_a_broadcast_is_lent_back() {
 }
 
 #[test]
-fn closures_in_what_comes_back_from_another_pool_can_wait_for_each_other() {
+fn closures_in_an_install_back_from_another_pool_can_wait_for_each_other() {
     let _watchdog = watchdog();
     let (here, there) = (pool(2), pool(1));
     for _ in 0..100 {
-        here.install(|| there.install(|| here.install(meet)));
+        here.install(|| there.install(|| here.install(join_waiting_closures)));
     }
 }
 
 #[test]
-fn what_a_yield_runs_is_not_lent_to_those_who_wait_for_the_yielder() {
+fn jobs_forked_inside_a_yield_are_not_taken_by_a_worker_that_waits_for_the_yielding_one() {
     let _watchdog = watchdog();
     let pool = pool(2);
     let lock: &'static Mutex<()> = Box::leak(Box::new(Mutex::new(())));
@@ -202,20 +202,20 @@ fn what_a_yield_runs_is_not_lent_to_those_who_wait_for_the_yielder() {
     let started = AtomicBool::new(false);
     let (holder, runner) = (AtomicUsize::new(usize::MAX), Arc::new(AtomicUsize::new(usize::MAX)));
     pool.install(|| {
-        let _held = lock.lock().unwrap();
+        let _guard = lock.lock().unwrap();
         holder.store(filch::index().unwrap(), Ordering::SeqCst);
         filch::join(
             || wait_for(&started),
             || {
                 let (taken, runner) = (taken.clone(), runner.clone());
                 filch::spawn(move || {
-                    let wait_a_little = || {
+                    let wait_up_to_20_ms = || {
                         (0..20).any(|_| {
                             thread::sleep(Duration::from_millis(1));
                             taken.load(Ordering::SeqCst)
                         })
                     };
-                    filch::join(wait_a_little, || {
+                    filch::join(wait_up_to_20_ms, || {
                         taken.store(true, Ordering::SeqCst);
                         runner.store(filch::index().unwrap(), Ordering::SeqCst);
                     });
@@ -231,7 +231,7 @@ fn what_a_yield_runs_is_not_lent_to_those_who_wait_for_the_yielder() {
 }
 
 #[test]
-fn a_thread_that_was_a_worker_of_two_pools_is_that_of_the_outer_one_again() {
+fn a_thread_that_leaves_an_inner_pool_is_a_worker_of_the_outer_pool_again() {
     let _watchdog = watchdog();
     let outer = Arc::new(pool(1));
     let host = outer.clone();
@@ -247,11 +247,11 @@ fn a_thread_that_was_a_worker_of_two_pools_is_that_of_the_outer_one_again() {
 }
 
 #[test]
-fn a_worker_drops_its_pool_while_it_runs_as_a_worker_of_pools_further_in() {
+fn a_worker_can_drop_its_pool_while_it_is_a_worker_of_nested_pools() {
     let _watchdog = watchdog();
     for depth in 1..=3 {
-        let (ended, has_ended) = mpsc::channel();
-        let builder = Pool::builder().threads(1).on_exit(move |_| ended.send(()).unwrap());
+        let (exit_sender, exit_receiver) = mpsc::channel();
+        let builder = Pool::builder().threads(1).on_exit(move |_| exit_sender.send(()).unwrap());
         let outer = Arc::new(builder.build().unwrap());
         // The single thread of `outer` becomes the worker of each of these, one inside the other.
         let mut inner = vec![];
@@ -263,15 +263,15 @@ fn a_worker_drops_its_pool_while_it_runs_as_a_worker_of_pools_further_in() {
             };
             inner.push(Arc::new(Pool::builder().threads(1).spawner(spawner).build().unwrap()));
         }
-        let (dropped, is_dropped) = mpsc::channel();
+        let (drop_sender, drop_receiver) = mpsc::channel();
         inner.last().unwrap().spawn(move || {
-            drop(Arc::into_inner(outer).expect("the last handle"));
-            dropped.send(()).unwrap();
+            drop(Arc::into_inner(outer).expect("this must be the last handle"));
+            drop_sender.send(()).unwrap();
         });
-        is_dropped.recv().unwrap();
+        drop_receiver.recv().unwrap();
         // The thread leaves from the inside out, and then its first pool too.
         inner.into_iter().rev().for_each(drop);
-        has_ended.recv().unwrap();
+        exit_receiver.recv().unwrap();
     }
 }
 
@@ -293,56 +293,56 @@ fn borrow<R>(f: impl FnOnce(&mut Worker) -> R) -> R {
 }
 
 #[test]
-fn an_outer_worker_that_finds_its_way_into_a_forked_closure_is_refused() {
+fn using_an_outer_worker_inside_a_forked_closure_panics() {
     let _watchdog = watchdog();
     let pool = pool(2);
     let outcome = pool.with_worker(|worker| {
         lend(worker, || {
             filch::with_worker(|inner| {
-                let misuse = || panic::catch_unwind(|| borrow(|outer| outer.join(|_| 1, |_| 2)));
-                inner.join(|_| misuse(), |_| ()).0
+                let use_outer_worker = || panic::catch_unwind(|| borrow(|outer| outer.join(|_| 1, |_| 2)));
+                inner.join(|_| use_outer_worker(), |_| ()).0
             })
         })
     });
     let payload = outcome.unwrap_err();
-    let message = payload.downcast_ref::<&str>().expect("a sentence");
+    let message = payload.downcast_ref::<&str>().expect("the payload is not a message");
     assert!(message.contains("a worker was used inside a closure that it has forked"), "{message}");
 }
 
 #[test]
-fn tasks_of_an_in_place_scope_that_come_back_are_run_by_the_worker_that_waits_for_them() {
+fn tasks_of_an_in_place_scope_in_the_waiting_workers_own_pool_run() {
     let _watchdog = watchdog();
-    for_each_kind(1, |here| {
-        for_each_kind(1, |there| {
-            let over = AtomicUsize::new(0);
+    for_each_pool_kind(1, |here| {
+        for_each_pool_kind(1, |there| {
+            let finished = AtomicUsize::new(0);
             here.install(|| {
                 there.install(|| {
                     here.in_place_scope(|scope| {
                         for _ in 0..3 {
                             scope.spawn(|scope| {
                                 scope.spawn(|_| {
-                                    over.fetch_add(1, Ordering::Relaxed);
+                                    finished.fetch_add(1, Ordering::Relaxed);
                                 });
                             });
                         }
                     });
                 });
             });
-            assert_eq!(over.into_inner(), 3);
+            assert_eq!(finished.into_inner(), 3);
         });
     });
 }
 
 #[test]
-fn the_owner_of_a_scope_helps_with_what_its_broadcast_forks() {
+fn the_owner_of_a_scope_runs_jobs_that_its_broadcast_forks() {
     let _watchdog = watchdog();
-    for_each_kind(2, |pool| {
+    for_each_pool_kind(2, |pool| {
         for _ in 0..20 {
             pool.scope(|scope| {
                 let owner = filch::index();
                 scope.spawn_broadcast(move |_, part| {
                     if Some(part.index()) != owner {
-                        meet();
+                        join_waiting_closures();
                     }
                 });
             });
@@ -351,9 +351,9 @@ fn the_owner_of_a_scope_helps_with_what_its_broadcast_forks() {
 }
 
 #[test]
-fn who_waits_for_a_closure_that_yields_helps_with_what_the_yield_runs() {
+fn a_worker_that_waits_for_a_yielding_closure_runs_jobs_forked_in_the_yield() {
     let _watchdog = watchdog();
-    for_each_kind(2, |pool| {
+    for_each_pool_kind(2, |pool| {
         for _ in 0..20 {
             let (taken, done) = (AtomicBool::new(false), AtomicBool::new(false));
             pool.join(
@@ -369,7 +369,7 @@ fn who_waits_for_a_closure_that_yields_helps_with_what_the_yield_runs() {
                             }
                         },
                         || {
-                            meet();
+                            join_waiting_closures();
                             done.store(true, Ordering::Release);
                         },
                     );
@@ -380,45 +380,45 @@ fn who_waits_for_a_closure_that_yields_helps_with_what_the_yield_runs() {
 }
 
 #[test]
-fn the_owner_of_a_scope_helps_with_a_task_that_a_yield_runs_elsewhere() {
+fn the_owner_of_a_scope_runs_jobs_of_its_task_in_a_yield_of_another_worker() {
     let _watchdog = watchdog();
-    for_each_kind(2, |pool| {
+    for_each_pool_kind(2, |pool| {
         for _ in 0..20 {
-            let (up, over) = (Arc::new(AtomicBool::new(false)), Arc::new(AtomicBool::new(false)));
-            let (is_up, is_over) = (up.clone(), over.clone());
+            let (polls, finished) = (Arc::new(AtomicBool::new(false)), Arc::new(AtomicBool::new(false)));
+            let (polls_in_job, finished_in_job) = (polls.clone(), finished.clone());
             pool.spawn(move || {
                 let poll = || {
-                    is_up.store(true, Ordering::Release);
-                    while !is_over.load(Ordering::Acquire) {
+                    polls_in_job.store(true, Ordering::Release);
+                    while !finished_in_job.load(Ordering::Acquire) {
                         filch::yield_now();
                     }
                 };
                 filch::join(poll, || ());
             });
-            spin_until(|| up.load(Ordering::Acquire));
+            spin_until(|| polls.load(Ordering::Acquire));
             let taken = AtomicBool::new(false);
             pool.scope(|scope| {
                 scope.spawn(|_| {
                     taken.store(true, Ordering::Release);
-                    meet();
+                    join_waiting_closures();
                 });
                 spin_until(|| taken.load(Ordering::Acquire));
             });
-            over.store(true, Ordering::Release);
+            finished.store(true, Ordering::Release);
         }
     });
 }
 
 #[test]
-fn the_owner_of_a_scope_helps_with_scopes_inside_of_its_tasks() {
+fn the_owner_of_a_scope_runs_tasks_of_scopes_inside_its_tasks() {
     let _watchdog = watchdog();
-    for_each_kind(2, |pool| {
+    for_each_pool_kind(2, |pool| {
         for _ in 0..20 {
             let taken = AtomicBool::new(false);
             pool.scope(|scope| {
                 scope.spawn(|_| {
                     taken.store(true, Ordering::Release);
-                    filch::scope(|inner| inner.spawn(|_| meet()));
+                    filch::scope(|inner| inner.spawn(|_| join_waiting_closures()));
                 });
                 spin_until(|| taken.load(Ordering::Acquire));
             });
@@ -427,10 +427,10 @@ fn the_owner_of_a_scope_helps_with_scopes_inside_of_its_tasks() {
 }
 
 #[test]
-fn a_worker_at_a_scopes_end_sets_tasks_of_others_aside_and_none_is_lost() {
+fn a_worker_at_the_end_of_a_scope_loses_no_tasks_of_other_scopes() {
     let _watchdog = watchdog();
     for threads in [1, 2, 3] {
-        for_each_kind(threads, |pool| {
+        for_each_pool_kind(threads, |pool| {
             for _ in 0..20 {
                 let (outside, inside) = (AtomicUsize::new(0), AtomicUsize::new(0));
                 pool.scope(|outer| {
@@ -456,19 +456,19 @@ fn a_worker_at_a_scopes_end_sets_tasks_of_others_aside_and_none_is_lost() {
 }
 
 #[test]
-fn what_a_part_of_a_broadcast_opens_finds_nobody_to_call_where_the_scope_is_waited_for_outside() {
+fn a_scope_inside_a_broadcast_of_a_scope_that_no_worker_waits_for_ends() {
     let _watchdog = watchdog();
-    for_each_kind(2, |pool| {
-        let over = AtomicUsize::new(0);
+    for_each_pool_kind(2, |pool| {
+        let finished = AtomicUsize::new(0);
         pool.in_place_scope(|scope| {
             scope.spawn_broadcast(|_, _| {
                 filch::scope(|inner| {
                     inner.spawn(|_| {
-                        over.fetch_add(1, Ordering::Relaxed);
+                        finished.fetch_add(1, Ordering::Relaxed);
                     });
                 });
             });
         });
-        assert_eq!(over.into_inner(), 2);
+        assert_eq!(finished.into_inner(), 2);
     });
 }

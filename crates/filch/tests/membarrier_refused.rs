@@ -9,8 +9,8 @@ use std::thread;
 use std::time::Duration;
 
 use common::{
-    assert_all_seats_can_be_lent, assert_passed, build, fib, flag, in_child, in_place, is_set, lending, pool, set,
-    spin_until, Meeting,
+    assert_all_seats_can_be_lent, assert_child_passed, build, call_in_place, fib, flag, in_place_builder, is_set, pool,
+    run_in_child, set, spin_until, SpinBarrier,
 };
 use filch::Pool;
 
@@ -36,16 +36,16 @@ fn forbid_membarrier() {
             libc::SECCOMP_FILTER_FLAG_TSYNC,
             std::ptr::addr_of!(filter),
         );
-        assert_eq!(installed, 0, "the filter was not installed: {}", io::Error::last_os_error());
+        assert_eq!(installed, 0, "cannot install the filter: {}", io::Error::last_os_error());
     }
 }
 
-/// Waits by computing until the flag is set, or until there were more raids than `most` meanwhile.
-/// Returns whether the flag is set.
-fn wait_for(flag: &AtomicBool, pool: &Pool, most: u64) -> bool {
+/// Spins until the flag is set, or until there were more than `max_raids` raids meanwhile. Returns
+/// whether the flag is set.
+fn wait_for(flag: &AtomicBool, pool: &Pool, max_raids: u64) -> bool {
     let raids = || pool.stats().total().raids;
     let before = raids();
-    spin_until(|| is_set(flag) || raids() > before + most);
+    spin_until(|| is_set(flag) || raids() > before + max_raids);
     is_set(flag)
 }
 
@@ -72,21 +72,21 @@ fn is_raided(pool: &Pool) -> bool {
 }
 
 #[test]
-fn owners_fence_once_the_kernel_refuses_barriers() {
-    assert_passed(in_child("owners_fence_once_the_kernel_refuses_barriers", &[], || {
+fn owners_use_fences_after_the_kernel_refuses_barriers() {
+    assert_child_passed(run_in_child("owners_use_fences_after_the_kernel_refuses_barriers", &[], || {
         let pool = pool(2);
-        assert!((0..20).all(|_| is_raided(&pool)), "with barriers");
+        assert!((0..20).all(|_| is_raided(&pool)), "not raided although barriers are allowed");
         forbid_membarrier();
         // An owner whose job could not be taken fences from its next fork or return on.
         let refused = (0..200).filter(|_| !is_raided(&pool)).count();
-        assert!(refused <= pool.threads(), "{refused} jobs could not be taken");
+        assert!(refused <= pool.threads(), "{refused} jobs were not stolen");
         assert_eq!(pool.install(|| fib(20)), 6765);
     }));
 }
 
 /// Does the same as `is_raided`, for a task that was spawned before a join. The second closure of
 /// the join waits for the task if it is not stolen.
-fn is_task_taken(pool: &Pool) -> bool {
+fn is_task_stolen(pool: &Pool) -> bool {
     let (begun, spawned, ran) = (flag(), flag(), flag());
     let first = || {
         let keeps_busy = wait_for(&begun, pool, 20);
@@ -110,19 +110,19 @@ fn is_task_taken(pool: &Pool) -> bool {
 }
 
 #[test]
-fn a_return_makes_owners_fence_their_tasks_too() {
-    assert_passed(in_child("a_return_makes_owners_fence_their_tasks_too", &[], || {
+fn owners_use_fences_for_tasks_after_the_next_return() {
+    assert_child_passed(run_in_child("owners_use_fences_for_tasks_after_the_next_return", &[], || {
         let pool = pool(2);
-        assert!((0..20).all(|_| is_task_taken(&pool)), "with barriers");
+        assert!((0..20).all(|_| is_task_stolen(&pool)), "not stolen although barriers are allowed");
         forbid_membarrier();
-        let refused = (0..50).filter(|_| !is_task_taken(&pool)).count();
-        assert_eq!(refused, 0, "tasks could not be taken");
+        let refused = (0..50).filter(|_| !is_task_stolen(&pool)).count();
+        assert_eq!(refused, 0, "some tasks were not stolen");
     }));
 }
 
 #[test]
 fn a_pool_that_is_built_after_the_refusal_has_fenced_owners() {
-    assert_passed(in_child("a_pool_that_is_built_after_the_refusal_has_fenced_owners", &[], || {
+    assert_child_passed(run_in_child("a_pool_that_is_built_after_the_refusal_has_fenced_owners", &[], || {
         let before = pool(2);
         forbid_membarrier();
         // Until a barrier is refused, the process relies on its registration.
@@ -135,7 +135,7 @@ fn a_pool_that_is_built_after_the_refusal_has_fenced_owners() {
 }
 
 /// The owner of a private job sleeps in a wait for another pool. That wait needs the job.
-fn takes_from_a_sleeper(here: &Pool, there: &Pool, refuse: bool) {
+fn steals_from_sleeping_owner(here: &Pool, there: &Pool, refuse: bool) {
     let (is_busy, is_free, ran) = (flag(), flag(), flag());
     let sleep = || {
         there.install(|| {
@@ -162,19 +162,23 @@ fn takes_from_a_sleeper(here: &Pool, there: &Pool, refuse: bool) {
 }
 
 #[test]
-fn a_sleeping_owners_job_is_taken_though_the_kernel_refuses_barriers() {
-    assert_passed(in_child("a_sleeping_owners_job_is_taken_though_the_kernel_refuses_barriers", &[], || {
-        let (here, there) = (pool(2), pool(1));
-        (0..10).for_each(|_| takes_from_a_sleeper(&here, &there, false));
-        takes_from_a_sleeper(&here, &there, true);
-    }));
+fn a_job_of_a_sleeping_owner_is_stolen_although_the_kernel_refuses_barriers() {
+    assert_child_passed(run_in_child(
+        "a_job_of_a_sleeping_owner_is_stolen_although_the_kernel_refuses_barriers",
+        &[],
+        || {
+            let (here, there) = (pool(2), pool(1));
+            (0..10).for_each(|_| steals_from_sleeping_owner(&here, &there, false));
+            steals_from_sleeping_owner(&here, &there, true);
+        },
+    ));
 }
 
 #[test]
-fn callers_in_place_go_on_though_the_kernel_refuses_barriers() {
-    assert_passed(in_child("callers_in_place_go_on_though_the_kernel_refuses_barriers", &[], || {
-        let pools = [1, 2, 8].map(|seats| build(lending(seats)));
-        pools.iter().for_each(|pool| assert_eq!(in_place(pool, || fib(10)), 55));
+fn calls_in_place_work_although_the_kernel_refuses_barriers() {
+    assert_child_passed(run_in_child("calls_in_place_work_although_the_kernel_refuses_barriers", &[], || {
+        let pools = [1, 2, 8].map(|seats| build(in_place_builder(seats)));
+        pools.iter().for_each(|pool| assert_eq!(call_in_place(pool, || fib(10)), 55));
         forbid_membarrier();
         for pool in &pools {
             let tasks = AtomicUsize::new(0);
@@ -193,8 +197,8 @@ fn callers_in_place_go_on_though_the_kernel_refuses_barriers() {
         // Once each owner fences, workers are certain again, sleep, and lend their seats.
         for pool in &pools[1..] {
             for _ in 0..200 {
-                let meeting = Meeting::of(2);
-                pool.join(|| meeting.attend(), || meeting.attend());
+                let barrier = SpinBarrier::new(2);
+                pool.join(|| barrier.wait(), || barrier.wait());
             }
             assert_all_seats_can_be_lent(pool);
         }

@@ -6,17 +6,17 @@ use super::IndexHandler;
 
 /// The number of threads that have started.
 #[derive(Debug)]
-pub(super) struct Primed {
+pub(super) struct StartCount {
     started: Arc<(Mutex<usize>, Condvar)>,
 }
 
-impl Primed {
-    pub(super) fn new() -> Primed {
-        Primed { started: Arc::default() }
+impl StartCount {
+    pub(super) fn new() -> StartCount {
+        StartCount { started: Arc::default() }
     }
 
     /// Returns a start handler that counts the thread and then calls `handler`.
-    pub(super) fn then(&self, handler: Option<Box<IndexHandler>>) -> Box<IndexHandler> {
+    pub(super) fn counting(&self, handler: Option<Box<IndexHandler>>) -> Box<IndexHandler> {
         let started = Arc::clone(&self.started);
         Box::new(move |index| {
             let (count, changed) = &*started;

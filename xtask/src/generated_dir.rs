@@ -9,12 +9,12 @@ use anyhow::{Context as _, Result};
 /// Writes generated files only if they differ, so that cargo rebuilds only what has changed. At the
 /// end it removes files that an earlier run wrote and this run did not.
 #[derive(Debug)]
-pub(crate) struct Tree {
+pub(crate) struct GeneratedDir {
     root: PathBuf,
     written: BTreeSet<PathBuf>,
 }
 
-impl Tree {
+impl GeneratedDir {
     pub(crate) fn new(root: PathBuf) -> Self {
         Self { root, written: BTreeSet::new() }
     }
@@ -24,8 +24,8 @@ impl Tree {
         let path = self.root.join(path);
         if fs::read(&path).map_or(true, |old| old != text.as_bytes()) {
             let folder = path.parent().unwrap_or(&self.root);
-            fs::create_dir_all(folder).with_context(|| format!("the folder {} could not be made", folder.display()))?;
-            fs::write(&path, text).with_context(|| format!("{} could not be written", path.display()))?;
+            fs::create_dir_all(folder).with_context(|| format!("cannot create the folder {}", folder.display()))?;
+            fs::write(&path, text).with_context(|| format!("cannot write {}", path.display()))?;
         }
         self.written.insert(path);
         Ok(())
@@ -36,7 +36,7 @@ impl Tree {
         if !from.is_dir() {
             return self.write(to, &read(from)?);
         }
-        for entry in fs::read_dir(from).with_context(|| format!("{} could not be read", from.display()))? {
+        for entry in fs::read_dir(from).with_context(|| format!("cannot read {}", from.display()))? {
             let entry = entry?;
             self.copy(&entry.path(), to.as_ref().join(entry.file_name()))?;
         }
@@ -44,17 +44,17 @@ impl Tree {
     }
 
     /// Removes every file that was not written.
-    pub(crate) fn prune(self) -> Result<()> {
-        self.prune_folder(&self.root)
+    pub(crate) fn remove_old_files(self) -> Result<()> {
+        self.remove_old_files_in(&self.root)
     }
 
-    fn prune_folder(&self, folder: &Path) -> Result<()> {
+    fn remove_old_files_in(&self, folder: &Path) -> Result<()> {
         for entry in fs::read_dir(folder)? {
             let path = entry?.path();
             if path.is_dir() {
-                self.prune_folder(&path)?;
+                self.remove_old_files_in(&path)?;
             } else if !self.written.contains(&path) {
-                fs::remove_file(&path).with_context(|| format!("{} could not be removed", path.display()))?;
+                fs::remove_file(&path).with_context(|| format!("cannot remove {}", path.display()))?;
             }
         }
         Ok(())
@@ -63,7 +63,7 @@ impl Tree {
 
 /// Reads the text of a file.
 pub(crate) fn read(path: &Path) -> Result<String> {
-    fs::read_to_string(path).with_context(|| format!("{} could not be read", path.display()))
+    fs::read_to_string(path).with_context(|| format!("cannot read {}", path.display()))
 }
 
 #[cfg(test)]
@@ -73,19 +73,19 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_unchanged_is_not_written_and_what_is_left_over_is_removed() {
-        let root = std::env::temp_dir().join(format!("filch-xtask-tree-{}", std::process::id()));
-        let mut first = Tree::new(root.clone());
+    fn unchanged_files_are_not_written_and_old_files_are_removed() {
+        let root = std::env::temp_dir().join(format!("filch-xtask-generated-{}", std::process::id()));
+        let mut first = GeneratedDir::new(root.clone());
         first.write("same/a", "a").unwrap();
         first.write("old/b", "b").unwrap();
-        first.prune().unwrap();
+        first.remove_old_files().unwrap();
         let long_ago = SystemTime::UNIX_EPOCH;
         fs::File::options().write(true).open(root.join("same/a")).unwrap().set_modified(long_ago).unwrap();
 
-        let mut second = Tree::new(root.clone());
+        let mut second = GeneratedDir::new(root.clone());
         second.copy(&root.join("same"), "same").unwrap();
         second.write("new", "c").unwrap();
-        second.prune().unwrap();
+        second.remove_old_files().unwrap();
         assert_eq!(fs::metadata(root.join("same/a")).unwrap().modified().unwrap(), long_ago);
         assert_eq!(read(&root.join("new")).unwrap(), "c");
         assert!(!root.join("old/b").exists());

@@ -3,7 +3,7 @@
 //!
 //! A step runs in one thread, and the destination is a property of that thread. So the commands of
 //! a step, and its own messages, need no parameter for it.
-#![allow(clippy::print_stdout, reason = "this is the one place that prints")]
+#![allow(clippy::print_stdout, reason = "all output of steps is printed here")]
 
 use std::cell::RefCell;
 use std::fs::File;
@@ -15,13 +15,13 @@ thread_local! {
 }
 
 /// Prints a line to the output of this thread.
-macro_rules! say {
-    ($($words:tt)*) => { $crate::console::say_line(format_args!($($words)*)) };
+macro_rules! print_line {
+    ($($text:tt)*) => { $crate::output::write_line(format_args!($($text)*)) };
 }
-pub(crate) use say;
+pub(crate) use print_line;
 
 /// Runs `work`, and writes its output and that of its commands to `log`.
-pub(crate) fn to_file<T>(log: File, work: impl FnOnce() -> T) -> T {
+pub(crate) fn redirect_to<T>(log: File, work: impl FnOnce() -> T) -> T {
     /// Restores the output, also if `work` panics.
     struct Restore(Option<File>);
     impl Drop for Restore {
@@ -33,17 +33,17 @@ pub(crate) fn to_file<T>(log: File, work: impl FnOnce() -> T) -> T {
     work()
 }
 
-/// Implements `say!`.
-pub(crate) fn say_line(words: std::fmt::Arguments<'_>) {
+/// Implements `print_line!`.
+pub(crate) fn write_line(text: std::fmt::Arguments<'_>) {
     LOG.with_borrow_mut(|log| match log {
         // A write can fail because the disk is full. The verdict is still printed.
-        Some(log) => drop(writeln!(log, "{words}")),
-        None => println!("{words}"),
+        Some(log) => drop(writeln!(log, "{text}")),
+        None => println!("{text}"),
     });
 }
 
 /// Prints the output of a command on its two streams again.
-pub(crate) fn repeat(output: &[u8], errors: &[u8]) -> io::Result<()> {
+pub(crate) fn write_captured(output: &[u8], errors: &[u8]) -> io::Result<()> {
     LOG.with_borrow_mut(|log| match log {
         Some(log) => log.write_all(output).and_then(|()| log.write_all(errors)),
         None => io::stdout().write_all(output).and_then(|()| io::stderr().write_all(errors)),
@@ -51,7 +51,7 @@ pub(crate) fn repeat(output: &[u8], errors: &[u8]) -> io::Result<()> {
 }
 
 /// The standard output and standard error for a command with the output of this thread.
-pub(crate) fn streams() -> io::Result<(Stdio, Stdio)> {
+pub(crate) fn child_streams() -> io::Result<(Stdio, Stdio)> {
     LOG.with_borrow(|log| match log {
         Some(log) => Ok((log.try_clone()?.into(), log.try_clone()?.into())),
         None => Ok((Stdio::inherit(), Stdio::inherit())),

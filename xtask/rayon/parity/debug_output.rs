@@ -5,13 +5,13 @@ use rayon_core::{Configuration, ThreadPool, ThreadPoolBuilder, Yield};
 use crate::pool;
 
 #[test]
-fn a_builder_shows_what_was_set_and_hides_closures() {
-    let fresh = "ThreadPoolBuilder { num_threads: 0, use_current_thread: false, get_thread_name: None, \
+fn debug_output_of_a_builder_has_its_options_without_closures() {
+    let default = "ThreadPoolBuilder { num_threads: 0, use_current_thread: false, get_thread_name: None, \
                  panic_handler: None, stack_size: None, start_handler: None, exit_handler: None, breadth_first: false }";
-    assert_eq!(format!("{:?}", ThreadPoolBuilder::new()), fresh);
-    assert_eq!(format!("{:?}", ThreadPoolBuilder::default()), fresh);
-    assert_eq!(format!("{:?}", Configuration::new()), fresh);
-    assert_eq!(format!("{:?}", Configuration::default()), fresh);
+    assert_eq!(format!("{:?}", ThreadPoolBuilder::new()), default);
+    assert_eq!(format!("{:?}", ThreadPoolBuilder::default()), default);
+    assert_eq!(format!("{:?}", Configuration::new()), default);
+    assert_eq!(format!("{:?}", Configuration::default()), default);
     let set = ThreadPoolBuilder::new()
         .num_threads(3)
         .use_current_thread()
@@ -31,7 +31,7 @@ fn a_builder_shows_what_was_set_and_hides_closures() {
 }
 
 #[test]
-fn what_can_be_shown_begins_with_its_name() {
+fn debug_output_begins_with_the_name_of_the_type() {
     let pool = pool(1);
     assert!(format!("{pool:?}").starts_with("ThreadPool {"), "{pool:?}");
     pool.scope(|scope| assert!(format!("{scope:?}").starts_with("Scope {"), "{scope:?}"));

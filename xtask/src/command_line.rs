@@ -11,14 +11,14 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, Result};
 
-use crate::console::{self, say};
-use crate::summary::clock;
+use crate::output::{self, print_line};
+use crate::summary::format_duration;
 
 /// A program with its arguments, additional environment variables, and working directory.
 ///
 /// Everything else is inherited, so variables such as `CARGO_TERM_COLOR` reach the child.
 #[derive(Clone, Debug)]
-pub(crate) struct Call {
+pub(crate) struct CommandLine {
     program: OsString,
     args: Vec<OsString>,
     env: Vec<(String, OsString)>,
@@ -27,22 +27,22 @@ pub(crate) struct Call {
 
 /// Error from a command that failed or could not be started.
 #[derive(Debug)]
-pub(crate) struct CallFailed {
+pub(crate) struct CommandFailed {
     /// The command line that repeats it.
     pub(crate) command: String,
-    how: String,
+    reason: String,
 }
 
-impl fmt::Display for CallFailed {
+impl fmt::Display for CommandFailed {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.how)
+        f.write_str(&self.reason)
     }
 }
 
-impl std::error::Error for CallFailed {}
+impl std::error::Error for CommandFailed {}
 
-impl Call {
-    /// Creates a call of `program` that runs in `dir`.
+impl CommandLine {
+    /// Creates a command line of `program` that runs in `dir`.
     pub(crate) fn new(program: impl AsRef<OsStr>, dir: &Path) -> Self {
         Self { program: program.as_ref().into(), args: Vec::new(), env: Vec::new(), dir: dir.into() }
     }
@@ -61,10 +61,10 @@ impl Call {
 
     /// Wraps this command in `launcher`. The program and its arguments become the launcher's last
     /// arguments.
-    pub(crate) fn under(&self, launcher: &Call) -> Call {
-        let mut call = launcher.clone().arg(&self.program);
-        call.args.extend(self.args.iter().cloned());
-        call
+    pub(crate) fn launched_by(&self, launcher: &CommandLine) -> CommandLine {
+        let mut command = launcher.clone().arg(&self.program);
+        command.args.extend(self.args.iter().cloned());
+        command
     }
 
     /// Sets an environment variable for the child.
@@ -75,34 +75,34 @@ impl Call {
 
     /// Shows the command and runs it. Its output goes to the output of this thread.
     pub(crate) fn run(&self) -> Result<()> {
-        say!("$ {self}");
-        let (output, errors) = console::streams()?;
+        print_line!("$ {self}");
+        let (output, errors) = output::child_streams()?;
         let status = self.command().stdout(output).stderr(errors).status();
-        self.judge(status.with_context(|| self.not_started())?)
+        self.check_status(status.with_context(|| self.not_started())?)
     }
 
-    /// Runs all calls at the same time. Shows the output of each when it has ended.
-    pub(crate) fn run_together(calls: &[Call]) -> Result<()> {
+    /// Runs all commands at the same time. Shows the output of each when it has ended.
+    pub(crate) fn run_parallel(commands: &[CommandLine]) -> Result<()> {
         thread::scope(|scope| {
-            let running: Vec<_> = calls.iter().map(|call| scope.spawn(|| call.output())).collect();
-            let mut all = Ok(());
-            for (call, running) in calls.iter().zip(running) {
-                let output = running.join().expect("a command that cannot be run is an error, not a panic")?;
-                say!("$ {call}");
-                console::repeat(&output.stdout, &output.stderr)?;
-                all = all.and(call.judge(output.status));
+            let running: Vec<_> = commands.iter().map(|command| scope.spawn(|| command.output())).collect();
+            let mut result = Ok(());
+            for (command, running) in commands.iter().zip(running) {
+                let output = running.join().expect("`output` returns errors and does not panic")?;
+                print_line!("$ {command}");
+                output::write_captured(&output.stdout, &output.stderr)?;
+                result = result.and(command.check_status(output.status));
             }
-            all
+            result
         })
     }
 
     /// Shows the command, runs it and returns its standard output. Its standard error goes to the
     /// output of this thread.
-    pub(crate) fn read(&self) -> Result<Vec<u8>> {
-        say!("$ {self}");
-        let (_, errors) = console::streams()?;
+    pub(crate) fn capture_stdout(&self) -> Result<Vec<u8>> {
+        print_line!("$ {self}");
+        let (_, errors) = output::child_streams()?;
         let output = self.command().stderr(errors).output().with_context(|| self.not_started())?;
-        self.judge(output.status)?;
+        self.check_status(output.status)?;
         Ok(output.stdout)
     }
 
@@ -111,12 +111,12 @@ impl Call {
         self.command().output().with_context(|| self.not_started())
     }
 
-    /// Runs the command silently and returns all its output. Kills the command after `limit`.
+    /// Runs the command silently and returns all its output. Kills the command after `timeout`.
     ///
     /// The output goes to the file `log`: a pipe would stay open for as long as a child of the
     /// child lives. If the command fails, all output is shown.
-    pub(crate) fn read_within(&self, limit: Duration, log: &Path) -> Result<String> {
-        let file = File::create(log).with_context(|| format!("{} could not be written", log.display()))?;
+    pub(crate) fn capture_with_timeout(&self, timeout: Duration, log: &Path) -> Result<String> {
+        let file = File::create(log).with_context(|| format!("cannot write {}", log.display()))?;
         let mut child = self
             .command()
             .stdin(Stdio::null())
@@ -125,23 +125,23 @@ impl Call {
             .spawn()
             .with_context(|| self.not_started())?;
         let start = Instant::now();
-        let ended = loop {
+        let result = loop {
             if let Some(status) = child.try_wait()? {
-                break self.judge(status);
+                break self.check_status(status);
             }
-            if start.elapsed() > limit {
+            if start.elapsed() > timeout {
                 child.kill()?;
                 child.wait()?;
-                break Err(self.failed(&format!("was killed, because it did not end within {}", clock(limit))));
+                break Err(self.failure(&format!("did not end within {} and was killed", format_duration(timeout))));
             }
             thread::sleep(Duration::from_millis(2));
         };
-        let said = fs::read(log).with_context(|| format!("{} could not be read", log.display()))?;
-        let said = String::from_utf8_lossy(&said).into_owned();
-        if ended.is_err() {
-            say!("{said}");
+        let output = fs::read(log).with_context(|| format!("cannot read {}", log.display()))?;
+        let output = String::from_utf8_lossy(&output).into_owned();
+        if result.is_err() {
+            print_line!("{output}");
         }
-        ended.map(|()| said)
+        result.map(|()| output)
     }
 
     /// Returns whether the program exists and the command succeeds. Prints nothing.
@@ -165,28 +165,28 @@ impl Call {
         command
     }
 
-    fn judge(&self, status: ExitStatus) -> Result<()> {
+    fn check_status(&self, status: ExitStatus) -> Result<()> {
         if status.success() {
             return Ok(());
         }
-        Err(self.failed(&format!("ended with {status}")))
+        Err(self.failure(&format!("ended with {status}")))
     }
 
-    fn failed(&self, how: &str) -> anyhow::Error {
+    fn failure(&self, reason: &str) -> anyhow::Error {
         let program = self.program.to_string_lossy();
-        CallFailed { command: self.to_string(), how: format!("`{program}` {how}") }.into()
+        CommandFailed { command: self.to_string(), reason: format!("`{program}` {reason}") }.into()
     }
 
-    fn not_started(&self) -> CallFailed {
+    fn not_started(&self) -> CommandFailed {
         let program = self.program.to_string_lossy();
-        CallFailed {
+        CommandFailed {
             command: self.to_string(),
-            how: format!("`{program}` could not be started; check that it is installed and on the PATH"),
+            reason: format!("cannot start `{program}`; check that it is installed and on the PATH"),
         }
     }
 }
 
-impl fmt::Display for Call {
+impl fmt::Display for CommandLine {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (name, value) in &self.env {
             write!(f, "{name}={} ", quoted(value))?;
@@ -212,55 +212,59 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_command_is_shown_as_a_shell_would_need_it() {
-        let call = Call::new("cargo", Path::new("/"))
+    fn a_command_is_shown_quoted_for_a_shell() {
+        let command = CommandLine::new("cargo", Path::new("/"))
             .words("test -p filch-queue")
             .arg("it's")
             .env("RUSTFLAGS", "--cfg loom")
             .env("CARGO_TARGET_DIR", "target/loom");
         assert_eq!(
-            call.to_string(),
+            command.to_string(),
             r"RUSTFLAGS='--cfg loom' CARGO_TARGET_DIR=target/loom cargo test -p filch-queue 'it'\''s'"
         );
     }
 
     #[test]
     fn a_launcher_gets_the_program_and_its_arguments() {
-        let launcher = Call::new("mpirun", Path::new("/")).words("-n 2").env("A", "1");
-        let call = Call::new("filch", Path::new("/")).words("solve golomb").under(&launcher);
-        assert_eq!(call.to_string(), "A=1 mpirun -n 2 filch solve golomb");
+        let launcher = CommandLine::new("mpirun", Path::new("/")).words("-n 2").env("A", "1");
+        let command = CommandLine::new("filch", Path::new("/")).words("solve golomb").launched_by(&launcher);
+        assert_eq!(command.to_string(), "A=1 mpirun -n 2 filch solve golomb");
     }
 
     #[test]
     fn an_empty_argument_is_not_lost() {
-        assert_eq!(Call::new("a", Path::new("/")).arg("").to_string(), "a ''");
+        assert_eq!(CommandLine::new("a", Path::new("/")).arg("").to_string(), "a ''");
     }
 
     #[test]
-    fn a_failure_carries_the_command_that_repeats_it() {
-        let error = Call::new("false", Path::new("/")).arg("x y").run().unwrap_err();
-        assert_eq!(error.downcast_ref::<CallFailed>().unwrap().command, "false 'x y'");
+    fn a_failure_has_the_command_that_repeats_it() {
+        let error = CommandLine::new("false", Path::new("/")).arg("x y").run().unwrap_err();
+        assert_eq!(error.downcast_ref::<CommandFailed>().unwrap().command, "false 'x y'");
     }
 
     #[test]
-    fn a_missing_program_is_told_from_a_failing_one() {
+    fn a_missing_program_and_a_failing_one_have_different_errors() {
         let here = Path::new("/");
-        let how = |program: &str| Call::new(program, here).run().unwrap_err().downcast::<CallFailed>().unwrap().how;
-        assert!(how("filch-no-such-program").contains("could not be started"));
-        assert!(how("false").contains("exit status: 1"));
+        let reason = |program: &str| {
+            CommandLine::new(program, here).run().unwrap_err().downcast::<CommandFailed>().unwrap().reason
+        };
+        assert!(reason("filch-no-such-program").contains("cannot start"));
+        assert!(reason("false").contains("exit status: 1"));
     }
 
     #[test]
-    fn a_command_that_does_not_end_is_killed_and_what_it_said_is_kept() {
+    fn a_command_that_does_not_end_is_killed_and_its_output_is_kept() {
         let log = std::env::temp_dir().join(format!("filch-xtask-{}.log", std::process::id()));
-        let shell = |script: &str| Call::new("sh", Path::new("/")).arg("-c").arg(script);
-        let said = shell("echo one; echo two >&2").read_within(Duration::from_secs(60), &log).unwrap();
-        assert_eq!(said, "one\ntwo\n");
+        let shell = |script: &str| CommandLine::new("sh", Path::new("/")).arg("-c").arg(script);
+        let output = shell("echo one; echo two >&2").capture_with_timeout(Duration::from_secs(60), &log).unwrap();
+        assert_eq!(output, "one\ntwo\n");
         // On a busy machine, a shell may take seconds to start.
         let kept = [1, 4, 16, 50].into_iter().find(|&seconds| {
-            let error = shell("echo here; exec sleep 600").read_within(Duration::from_secs(seconds), &log).unwrap_err();
-            let how = error.downcast::<CallFailed>().unwrap().how;
-            assert!(how.contains(&format!("did not end within {seconds}.0 s")), "{how}");
+            let error = shell("echo here; exec sleep 600")
+                .capture_with_timeout(Duration::from_secs(seconds), &log)
+                .unwrap_err();
+            let reason = error.downcast::<CommandFailed>().unwrap().reason;
+            assert!(reason.contains(&format!("did not end within {seconds}.0 s")), "{reason}");
             fs::read_to_string(&log).unwrap() == "here\n"
         });
         assert!(kept.is_some());
