@@ -23,13 +23,13 @@
 #![doc = "# include!(concat!(env!(\"CARGO_MANIFEST_DIR\"), \"/guide/problem.rs\"));"]
 #![doc = "# include!(concat!(env!(\"CARGO_MANIFEST_DIR\"), \"/guide/relaxation.rs\"));"]
 #![doc = "# include!(concat!(env!(\"CARGO_MANIFEST_DIR\"), \"/guide/best.rs\"));"]
-//! use filch_dd::{Ending, SolveError, Solver, Width};
+//! use filch_dd::{SolveStatus, SolveError, Solver, Width};
 //!
 //! fn main() -> Result<(), SolveError> {
 //!     let problem = Subsequence { words: vec!["ABRACADABRA", "CANDELABRA", "BARRACUDA", "CARTAGENA"] };
 //!     for width in [1, 2, 10] {
 //!         let outcome = Solver::new(&problem).width(Width::Fixed(width)).solve()?;
-//!         assert_eq!(outcome.ending, Ending::Optimal);
+//!         assert_eq!(outcome.status, SolveStatus::Optimal);
 //!         assert_eq!(outcome.best.map(|best| best.cost), best(&problem, 0, &problem.initial_state()));
 //!     }
 //!     Ok(())

@@ -5,10 +5,10 @@
 //!
 //! ```
 //! use filch_dd::problems::knapsack;
-//! use filch_dd::{Ending, Solver};
+//! use filch_dd::{SolveStatus, Solver};
 //!
 //! let outcome = Solver::new(&knapsack::paper()).threads(2).solve()?;
-//! assert_eq!(outcome.ending, Ending::Optimal);
+//! assert_eq!(outcome.status, SolveStatus::Optimal);
 //! assert_eq!(outcome.best.map(|best| best.cost), Some(15));
 //! # Ok::<(), filch_dd::SolveError>(())
 //! ```
@@ -50,6 +50,7 @@ mod width;
 
 pub use problem::{Cost, Decision, Dominance, Problem, Relaxation, Sense, Value, Variable};
 pub use solver::{
-    Cutset, Ending, Explored, Incumbent, Outcome, Progress, Solution, SolveError, Solver, Statistics, WorkerStatistics,
+    Cutset, ExploredNode, Incumbent, Outcome, Progress, Solution, SolveError, SolveStatus, Solver, Statistics,
+    WorkerStatistics,
 };
 pub use width::Width;

@@ -7,8 +7,8 @@ use std::time::{Duration, Instant};
 
 use filch::explore::Cancel;
 use filch_dd::{
-    Cost, Cutset, Decision, Ending, Outcome, Problem, Relaxation, Sense, Solution, SolveError, Solver, Value, Variable,
-    Width,
+    Cost, Cutset, Decision, Outcome, Problem, Relaxation, Sense, Solution, SolveError, SolveStatus, Solver, Value,
+    Variable, Width,
 };
 use tiny::{brute_force, Dice, IndependentSet, Jobs, Knapsack};
 
@@ -53,11 +53,11 @@ fn a_node_limit_ends_a_search_with_a_valid_gap() {
                     let solver = Solver::new(&problem).width(Width::Fixed(2)).cutset(cutset);
                     let outcome = solver.threads(threads).node_limit(limit).solve().unwrap();
                     assert_contains_best(&outcome, best, Sense::Maximise);
-                    if outcome.ending == Ending::Optimal {
+                    if outcome.status == SolveStatus::Optimal {
                         assert_eq!(outcome.gap(), Some(0.0));
                         continue;
                     }
-                    assert_eq!(outcome.ending, Ending::NodeLimit);
+                    assert_eq!(outcome.status, SolveStatus::NodeLimit);
                     assert_eq!(outcome.statistics.explored, limit);
                     if let (Some(gap), 1) = (outcome.gap(), threads) {
                         assert!(gap > 0.0 && gap <= last_gap, "{gap} after {last_gap}");
@@ -79,7 +79,7 @@ fn a_node_limit_ends_a_minimising_search_with_a_valid_gap() {
         for limit in [1, 2, 3] {
             let outcome = Solver::new(&problem).width(Width::Fixed(1)).node_limit(limit).solve().unwrap();
             assert_contains_best(&outcome, best, Sense::Minimise);
-            early += u32::from(outcome.ending == Ending::NodeLimit);
+            early += u32::from(outcome.status == SolveStatus::NodeLimit);
         }
     }
     assert!(early > 5, "only {early} searches ended early");
@@ -91,13 +91,13 @@ fn a_passed_deadline_or_a_cancellation_ends_a_search_at_once() {
     for threads in [1, 2] {
         let solver = || Solver::new(&problem).width(Width::Fixed(2)).threads(threads);
         let outcome = solver().time_limit(Duration::ZERO).solve().unwrap();
-        assert_eq!((outcome.ending, outcome.best, outcome.bound), (Ending::TimedOut, None, None));
+        assert_eq!((outcome.status, outcome.best, outcome.bound), (SolveStatus::TimedOut, None, None));
         let outcome = solver().deadline(Instant::now()).time_limit(Duration::from_secs(3600)).solve().unwrap();
-        assert_eq!(outcome.ending, Ending::TimedOut);
+        assert_eq!(outcome.status, SolveStatus::TimedOut);
         let cancel = Cancel::new();
         cancel.cancel();
         let outcome = solver().cancel(&cancel).solve().unwrap();
-        assert_eq!((outcome.ending, outcome.statistics.explored), (Ending::Cancelled, 0));
+        assert_eq!((outcome.status, outcome.statistics.explored), (SolveStatus::Cancelled, 0));
     }
 }
 
@@ -114,7 +114,7 @@ fn a_callback_for_a_solution_can_cancel_the_search() {
             .on_incumbent(|_| cancel.cancel())
             .solve()
             .unwrap();
-        assert_eq!(outcome.ending, Ending::Cancelled);
+        assert_eq!(outcome.status, SolveStatus::Cancelled);
         assert!(outcome.best.is_some(), "the reported solution is in the outcome");
         assert_contains_best(&outcome, best, Sense::Maximise);
     }
@@ -163,7 +163,7 @@ fn a_known_solution_is_checked_and_saves_work() {
     let best = first.best.unwrap();
     let mut reported = Vec::new();
     let again = solver().start_from(best.clone()).on_incumbent(|found| reported.push(found.cost)).solve().unwrap();
-    assert_eq!((again.best, again.ending), (Some(best.clone()), Ending::Optimal));
+    assert_eq!((again.best, again.status), (Some(best.clone()), SolveStatus::Optimal));
     assert!(again.statistics.explored <= first.statistics.explored);
     assert_eq!(reported, [best.cost]);
 
@@ -276,7 +276,7 @@ fn a_problem_without_variables_has_one_solution() {
     for threads in [1, 2] {
         let outcome = Solver::new(&Steps::new(0, 1, Some(10))).threads(threads).solve().unwrap();
         assert_eq!(outcome.best, Some(Solution { cost: 3, decisions: Vec::new() }));
-        assert_eq!((outcome.ending, outcome.bound), (Ending::Optimal, Some(3)));
+        assert_eq!((outcome.status, outcome.bound), (SolveStatus::Optimal, Some(3)));
     }
 }
 

@@ -6,9 +6,9 @@ use std::collections::VecDeque;
 use std::thread;
 use std::time::Duration;
 
-use filch_dd::port::{Event, Parcel, Port, Standing, Totals};
+use filch_dd::port::{Event, Package, Port, SearchStatus, Totals};
 use filch_dd::problems::{clique, golomb, independent_set, knapsack, tsptw, unsplittable_flow};
-use filch_dd::{Cost, Cutset, Ending, Outcome, Relaxation, Sense, Solution, SolveError, Solver, Width};
+use filch_dd::{Cost, Cutset, Outcome, Relaxation, Sense, Solution, SolveError, SolveStatus, Solver, Width};
 use serde::de::DeserializeOwned;
 use serde::Serialize;
 use tiny::{brute_force, Dice, IndependentSet, Jobs, Knapsack, TwoSacks};
@@ -42,7 +42,7 @@ impl Settings {
 /// They are all that is needed to resume.
 #[derive(Clone, Debug, Default)]
 struct Saved {
-    parcels: Vec<Parcel>,
+    packages: Vec<Package>,
     best: Option<Solution>,
 }
 
@@ -60,7 +60,7 @@ struct SearchView {
     idle: bool,
     asked: bool,
     shown: bool,
-    ended: Option<Vec<Parcel>>,
+    ended: Option<Vec<Package>>,
 }
 
 /// Runs several searches of one problem, between which an outside moves nodes at random.
@@ -94,9 +94,9 @@ where
         }
         let mut seen: Vec<SearchView> = all_settings.iter().map(|_| SearchView::default()).collect();
         let mut best = from.and_then(|from| from.best.clone());
-        let mut in_transit: VecDeque<Vec<Parcel>> = VecDeque::new();
+        let mut in_transit: VecDeque<Vec<Package>> = VecDeque::new();
         if let Some(from) = from {
-            in_transit.push_back(from.parcels.clone());
+            in_transit.push_back(from.packages.clone());
             best.iter().for_each(|best| ports.iter().for_each(|port| port.tell(best.clone())));
         }
         // While a snapshot is collected, no node moves. So the snapshots of all searches, taken at
@@ -110,13 +110,13 @@ where
                 let wait = Duration::from_micros(if dice.roll(4) == 0 { 200 } else { 0 });
                 for event in port.events(wait) {
                     match event {
-                        Event::Given(parcels) => {
+                        Event::Given(packages) => {
                             assert!(std::mem::take(&mut seen[index].asked), "nodes were given without a request");
-                            in_transit.push_back(parcels);
+                            in_transit.push_back(packages);
                         }
-                        Event::Snapshot(parcels, _) => {
+                        Event::Snapshot(packages, _) => {
                             assert!(!std::mem::replace(&mut seen[index].shown, true), "two snapshots for one request");
-                            snapshot.as_mut().expect("a snapshot was requested").parcels.extend(parcels);
+                            snapshot.as_mut().expect("a snapshot was requested").packages.extend(packages);
                         }
                         Event::Found(solution) => {
                             if better(sense, &solution, best.as_ref()) {
@@ -150,11 +150,11 @@ where
                 ports.iter().for_each(Port::snapshot);
                 continue;
             }
-            if let Some(parcels) = in_transit.pop_front().filter(|parcels| !parcels.is_empty()) {
+            if let Some(packages) = in_transit.pop_front().filter(|packages| !packages.is_empty()) {
                 let to = dice.roll(ports.len() as u64) as usize;
                 seen[to].deliveries += 1;
                 seen[to].idle = false;
-                ports[to].deliver(parcels).expect("the search has not ended");
+                ports[to].deliver(packages).expect("the search has not ended");
             }
             let of = dice.roll(ports.len() as u64) as usize;
             if !seen[of].asked && dice.roll(3) > 0 {
@@ -175,17 +175,17 @@ where
             for event in port.events(Duration::ZERO) {
                 match event {
                     Event::Ended { left, .. } => seen[index].ended = Some(left),
-                    Event::Given(parcels) => in_transit.push_back(parcels),
+                    Event::Given(packages) => in_transit.push_back(packages),
                     Event::Found(solution) if better(sense, &solution, best.as_ref()) => best = Some(solution),
                     _ => {}
                 }
             }
             let ended = seen[index].ended.take().expect("the last event is `Ended`");
-            assert!(stopped || ended.is_empty() && outcome.ending.is_proven());
-            left.parcels.extend(ended);
+            assert!(stopped || ended.is_empty() && outcome.status.is_proven());
+            left.packages.extend(ended);
         }
         // Nodes that are on their way when all searches are stopped are held by the outside alone.
-        left.parcels.extend(in_transit.into_iter().flatten());
+        left.packages.extend(in_transit.into_iter().flatten());
         left.best = best;
         (left, written)
     })
@@ -212,7 +212,7 @@ fn holds_across_searches<P>(
             let stop_after = if attempt < 3 { 5 + dice.roll(60) } else { u64::MAX };
             let (left, written) = exchange(problem, &all_settings, dominance, from.as_ref(), stop_after, &mut dice);
             let what = format!("{name}, seed {seed}, attempt {attempt}, {all_settings:?}");
-            if left.parcels.is_empty() {
+            if left.packages.is_empty() {
                 assert_eq!(left.best.as_ref().map(|best| best.cost), expected, "{what}");
             }
             for written in &written {
@@ -226,7 +226,7 @@ fn holds_across_searches<P>(
                     );
                 }
             }
-            if left.parcels.is_empty() {
+            if left.packages.is_empty() {
                 break;
             }
             from = Some(left);
@@ -281,13 +281,13 @@ fn included_problems_are_solved_across_searches() {
 }
 
 /// Returns the open nodes of a search that is stopped after `nodes` nodes.
-fn stopped<P>(problem: &P, nodes: u64) -> Vec<Parcel>
+fn stopped<P>(problem: &P, nodes: u64) -> Vec<Package>
 where
     P: Relaxation<State: Serialize + DeserializeOwned>,
 {
     let port = Port::new();
     let outcome = Solver::new(problem).width(Width::Fixed(2)).cache(false).node_limit(nodes).port(&port).solve();
-    assert_eq!(outcome.expect("the problem is valid").ending, Ending::NodeLimit);
+    assert_eq!(outcome.expect("the problem is valid").status, SolveStatus::NodeLimit);
     match port.events(Duration::ZERO).pop() {
         Some(Event::Ended { left, totals }) => {
             assert_eq!(totals.explored, nodes);
@@ -298,12 +298,12 @@ where
 }
 
 /// Runs a search that is given these nodes and nothing else.
-fn resumed<P>(problem: &P, parcels: Vec<Parcel>) -> Result<Outcome, SolveError>
+fn resumed<P>(problem: &P, packages: Vec<Package>) -> Result<Outcome, SolveError>
 where
     P: Relaxation<State: Serialize + DeserializeOwned>,
 {
     let port = Port::new();
-    port.deliver(parcels).expect("the search has not ended");
+    port.deliver(packages).expect("the search has not ended");
     port.end();
     Solver::new(problem).port(&port).without_root().solve()
 }
@@ -312,17 +312,17 @@ where
 fn damaged_or_foreign_nodes_are_refused_with_a_reason() {
     let sack = knapsack::random(40, 1000, knapsack::Kind::Strongly, 1);
     let other = knapsack::random(40, 1000, knapsack::Kind::Strongly, 2);
-    let parcels = stopped(&sack, 20);
-    assert!(parcels.iter().map(Parcel::nodes).sum::<u64>() > 5);
-    assert!(resumed(&sack, parcels.clone()).is_ok());
-    let Err(SolveError::InvalidDelivery(how)) = resumed(&other, parcels.clone()) else {
+    let packages = stopped(&sack, 20);
+    assert!(packages.iter().map(Package::nodes).sum::<u64>() > 5);
+    assert!(resumed(&sack, packages.clone()).is_ok());
+    let Err(SolveError::InvalidDelivery(how)) = resumed(&other, packages.clone()) else {
         panic!("the nodes of another sack were accepted")
     };
     assert!(how.contains("lead to another") || how.contains("is not in the domain"), "{how}");
 
     // Whatever is done to the bytes, the result is an error with a sentence, or the same nodes.
     let mut dice = Dice::new(1);
-    let whole = postcard::to_stdvec(&parcels).expect("parcels can be serialized");
+    let whole = postcard::to_stdvec(&packages).expect("packages can be serialized");
     let mut refused = 0;
     for _ in 0..300 {
         let mut damaged = whole.clone();
@@ -334,7 +334,7 @@ fn damaged_or_foreign_nodes_are_refused_with_a_reason() {
                 _ => damaged.truncate(at + 1),
             }
         }
-        let Ok(read) = postcard::from_bytes::<Vec<Parcel>>(&damaged) else { continue };
+        let Ok(read) = postcard::from_bytes::<Vec<Package>>(&damaged) else { continue };
         match resumed(&sack, read.clone()) {
             Err(SolveError::InvalidDelivery(_)) => refused += 1,
             Err(error) => panic!("{error}"),
@@ -348,8 +348,8 @@ fn damaged_or_foreign_nodes_are_refused_with_a_reason() {
 fn parcels_whose_node_counts_overflow_are_refused() {
     let port = Port::new();
     for _ in 0..2 {
-        let parcel = Parcel::new(u64::MAX, 1, Vec::new());
-        port.deliver(vec![parcel.clone(), parcel]).expect("the search has not ended");
+        let package = Package::new(u64::MAX, 1, Vec::new());
+        port.deliver(vec![package.clone(), package]).expect("the search has not ended");
     }
     assert_eq!(port.standing().open, u64::MAX);
     let refused = Solver::new(&knapsack::paper()).port(&port).solve();
@@ -371,16 +371,16 @@ fn an_invalid_solution_is_refused() {
 #[test]
 fn the_standing_of_a_search_counts_its_open_nodes() {
     let sack = knapsack::random(40, 1000, knapsack::Kind::Strongly, 1);
-    let parcels = stopped(&sack, 20);
-    let nodes: u64 = parcels.iter().map(Parcel::nodes).sum();
-    let bound = parcels.iter().map(Parcel::bound).max();
+    let packages = stopped(&sack, 20);
+    let nodes: u64 = packages.iter().map(Package::nodes).sum();
+    let bound = packages.iter().map(Package::bound).max();
     let port = Port::new();
-    assert_eq!(port.standing(), Standing::default());
-    port.deliver(parcels.clone()).expect("the search has not ended");
+    assert_eq!(port.standing(), SearchStatus::default());
+    port.deliver(packages.clone()).expect("the search has not ended");
     port.end();
     // With a limit of 0, no node is explored.
     let outcome = Solver::new(&sack).port(&port).without_root().node_limit(0).solve().expect("the problem is valid");
-    assert_eq!(outcome.ending, Ending::NodeLimit);
+    assert_eq!(outcome.status, SolveStatus::NodeLimit);
     let standing = port.standing();
     assert_eq!((standing.open, standing.explored, standing.best), (nodes, 0, None));
     assert_eq!(standing.bound, bound);
@@ -388,7 +388,7 @@ fn the_standing_of_a_search_counts_its_open_nodes() {
         panic!("the last event is `Ended`")
     };
     assert_eq!(totals, Totals::default());
-    assert_eq!(left.iter().map(Parcel::nodes).sum::<u64>(), nodes);
+    assert_eq!(left.iter().map(Package::nodes).sum::<u64>(), nodes);
 }
 
 #[test]
@@ -401,7 +401,7 @@ fn every_request_is_answered_once_even_at_the_end_of_the_search() {
         (0..shown).for_each(|_| port.snapshot());
         port.end();
         let outcome = Solver::new(&sack).threads(threads).port(&port).solve().expect("the problem is valid");
-        assert_eq!(outcome.ending, Ending::Optimal);
+        assert_eq!(outcome.status, SolveStatus::Optimal);
         let events = port.events(Duration::ZERO);
         let count = |is: fn(&Event) -> bool| events.iter().filter(|event| is(event)).count();
         assert_eq!(count(|event| matches!(event, Event::Given(_))), asked);
@@ -421,23 +421,23 @@ fn a_search_that_fails_reports_the_event_failed() {
 #[test]
 fn a_search_that_has_ended_returns_delivered_nodes() {
     let sack = knapsack::random(40, 1000, knapsack::Kind::Strongly, 1);
-    let parcels = stopped(&sack, 20);
+    let packages = stopped(&sack, 20);
     let port = Port::new();
     port.stop();
     Solver::new(&sack).port(&port).without_root().solve().expect("the problem is valid");
-    assert_eq!(port.deliver(parcels.clone()), Err(parcels));
+    assert_eq!(port.deliver(packages.clone()), Err(packages));
 }
 
 #[test]
 fn a_failed_search_sends_no_snapshot() {
-    // The second of two parcels does not belong to the problem. The nodes of the first alone would
+    // The second of two packages does not belong to the problem. The nodes of the first alone would
     // be incomplete.
     let sack = knapsack::random(40, 1000, knapsack::Kind::Strongly, 1);
     let other = knapsack::random(40, 1000, knapsack::Kind::Strongly, 2);
     for threads in [1, 2] {
         let port = Port::new();
-        let parcels = stopped(&sack, 20).into_iter().chain(stopped(&other, 20)).collect();
-        port.deliver(parcels).expect("the search has not ended");
+        let packages = stopped(&sack, 20).into_iter().chain(stopped(&other, 20)).collect();
+        port.deliver(packages).expect("the search has not ended");
         port.snapshot();
         port.ask(0.5);
         port.end();

@@ -2,7 +2,7 @@
 
 mod tiny;
 
-use filch_dd::{Cutset, Ending, Relaxation, Sense, Solver, Width};
+use filch_dd::{Cutset, Relaxation, Sense, SolveStatus, Solver, Width};
 use tiny::{brute_force, IndependentSet, Jobs, Knapsack, TwoSacks};
 
 /// Every cutset, several widths, thresholds or not, dominance or not, one thread and two.
@@ -33,8 +33,8 @@ fn holds_in_every_way<P: Relaxation>(problem: &P, name: &str, dominance: Option<
                 let outcome = solver.solve().unwrap_or_else(|error| panic!("{what}: {error}"));
                 assert_eq!(outcome.best.as_ref().map(|best| best.cost), expected, "{what}");
                 assert_eq!(outcome.bound, expected, "{what}");
-                let ending = if expected.is_some() { Ending::Optimal } else { Ending::Infeasible };
-                assert_eq!(outcome.ending, ending, "{what}");
+                let status = if expected.is_some() { SolveStatus::Optimal } else { SolveStatus::Infeasible };
+                assert_eq!(outcome.status, status, "{what}");
                 assert_eq!(reported.last().copied(), expected, "{what}");
                 let better = |pair: &[i64]| match problem.sense() {
                     Sense::Maximise => pair[0] < pair[1],

@@ -43,4 +43,4 @@ mod random;
 pub mod simulate;
 pub mod solve;
 
-pub use solve::{solve, Failure, Left, Options, Progress, Solved};
+pub use solve::{solve, Failure, Options, Progress, RunCheckpoint, Solved};

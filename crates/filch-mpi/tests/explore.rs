@@ -7,7 +7,7 @@ use filch::explore::{Ending, Explore};
 use filch::Pool;
 use filch_graph::generate::{self, Recipe};
 use filch_graph::{serial, Graph, Vertex};
-use filch_mpi::explore::{anywhere, by_home, closure, Explored, Ranks};
+use filch_mpi::explore::{anywhere, by_home, closure, ExploredByRanks, Ranks};
 use filch_mpi::network::threads::{self, Delays};
 use filch_mpi::network::Network;
 use serde::de::Error as _;
@@ -20,7 +20,7 @@ fn on_ranks<R: Send>(ranks: usize, seed: u64, work: impl Fn(&mut dyn Network) ->
 }
 
 /// Returns how often each vertex was visited on all ranks. A hash gives the home of a vertex.
-fn visits(graph: &Graph, roots: &[Vertex], ranks: usize, seed: u64) -> (Vec<u64>, Explored) {
+fn visits(graph: &Graph, roots: &[Vertex], ranks: usize, seed: u64) -> (Vec<u64>, ExploredByRanks) {
     let visits: Vec<AtomicU64> = (0..graph.vertices()).map(|_| AtomicU64::new(0)).collect();
     let explored = on_ranks(ranks, seed, |network| {
         let mut all = Ranks::new(network);

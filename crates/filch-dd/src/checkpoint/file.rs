@@ -26,7 +26,7 @@ pub fn previous(path: &Path) -> PathBuf {
 /// A keeper calls it before its first checkpoint. Only the writer of `path` may call it, while no
 /// other process writes there. Otherwise the checkpoint that the other process is writing is lost,
 /// and its write fails.
-pub fn sweep(path: &Path) {
+pub fn remove_partial_files(path: &Path) {
     let Ok(TargetFile { path: target, folder }) = TargetFile::of(path) else { return };
     let (Some(prefix), Ok(entries)) = (prefix(&target), fs::read_dir(folder)) else { return };
     for entry in entries.flatten() {

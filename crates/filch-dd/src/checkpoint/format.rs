@@ -155,7 +155,7 @@ pub(super) fn read_contents(head: Head, file: &mut impl Read) -> Result<Checkpoi
     match postcard::take_from_bytes::<Checkpoint>(&bytes) {
         // Every node has bytes of its own, so a count of nodes never exceeds the count of bytes.
         Ok((checkpoint, []))
-            if checkpoint.parcels.iter().all(|parcel| parcel.nodes() <= parcel.bytes().len() as u64) =>
+            if checkpoint.packages.iter().all(|package| package.nodes() <= package.bytes().len() as u64) =>
         {
             Ok(checkpoint)
         }
@@ -188,11 +188,11 @@ mod tests {
 
     use super::super::Identity;
     use super::*;
-    use crate::port::Parcel;
+    use crate::port::Package;
 
     fn checkpoint() -> Checkpoint {
         let mut checkpoint = Checkpoint::new(Identity::new("misp", "p edge 5 5\n"));
-        checkpoint.parcels = (0..100).map(|at| Parcel::new(at, -(at as i64), vec![at as u8; 1000])).collect();
+        checkpoint.packages = (0..100).map(|at| Package::new(at, -(at as i64), vec![at as u8; 1000])).collect();
         checkpoint
     }
 

@@ -2,7 +2,7 @@
 //!
 //! A [`Checkpoint`] has all that a search needs to continue: every open node, the best solution,
 //! and the totals so far. Its [`Identity`] says which instance it belongs to, so that it is not
-//! used for another one. A [`Keeper`] writes checkpoints while a search runs, and can start from
+//! used for another one. A [`CheckpointOptions`] writes checkpoints while a search runs, and can start from
 //! one: see [`Solver::solve_with_checkpoints`](crate::Solver::solve_with_checkpoints). A checkpoint
 //! can be read with any number of threads or machines, whatever it was written with.
 //!
@@ -64,19 +64,19 @@ mod error;
 mod file;
 mod format;
 mod identity;
-mod keeper;
+mod options;
 
 use core::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
 pub use error::{CheckpointError, Reason};
-pub use file::{previous, sweep};
+pub use file::{previous, remove_partial_files};
 pub use format::VERSION;
 pub use identity::{hash, Identity};
-pub use keeper::{CheckpointedOutcome, Keeper};
+pub use options::{CheckpointOptions, CheckpointedOutcome};
 
-use crate::port::{Parcel, Totals};
+use crate::port::{Package, Totals};
 use crate::solver::Solution;
 
 /// The open nodes of a search, and its totals so far.
@@ -93,7 +93,7 @@ pub struct Checkpoint {
     /// All open nodes.
     ///
     /// If there are none, the search is over: the best solution is proven, or that there is none.
-    pub parcels: Vec<Parcel>,
+    pub packages: Vec<Package>,
     /// The number of machines of the last search, for information.
     pub ranks: u32,
     /// The number of threads on each machine, for information.
@@ -108,7 +108,7 @@ impl Checkpoint {
             elapsed: Duration::ZERO,
             totals: Totals::default(),
             best: None,
-            parcels: Vec::new(),
+            packages: Vec::new(),
             ranks: 1,
             threads: 1,
         }
@@ -116,12 +116,12 @@ impl Checkpoint {
 
     /// Returns the number of open nodes.
     pub fn open(&self) -> u64 {
-        self.parcels.iter().fold(0, |open: u64, parcel| open.saturating_add(parcel.nodes()))
+        self.packages.iter().fold(0, |open: u64, package| open.saturating_add(package.nodes()))
     }
 
     /// Returns whether nothing is left to be done.
     pub fn is_over(&self) -> bool {
-        self.parcels.is_empty()
+        self.packages.is_empty()
     }
 
     /// Checks that the checkpoint belongs to this instance.

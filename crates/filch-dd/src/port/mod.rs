@@ -5,7 +5,7 @@
 //!
 //! A search with a port may be one of several searches of the same problem, in other processes or
 //! on other machines. Or it may be saved from time to time. The outside knows nothing of the
-//! problem's types: nodes are [`Parcel`]s. The outside is one thread. The workers read one word for
+//! problem's types: nodes are [`Package`]s. The outside is one thread. The workers read one word for
 //! each layer of a diagram, and do the rest between two nodes.
 //!
 //! ```
@@ -32,7 +32,7 @@
 //!
 //! # Guarantees
 //!
-//! - **No node is lost or duplicated.** At any time a node is open in one search or in one parcel.
+//! - **No node is lost or duplicated.** At any time a node is open in one search or in one package.
 //!   Nodes that are [`Given`](Event::Given) or [`left`](Event::Ended) belong to the outside from
 //!   then on. A search never gives away a node that it has begun.
 //! - **A snapshot is complete.** The workers finish their current diagrams, so nothing is done
@@ -42,7 +42,7 @@
 //! - **Delivered nodes are checked.** The decisions of each node are replayed, and must lead to its
 //!   state at its cost. That costs little compared with the diagram that is built from the node.
 
-mod parcel;
+mod package;
 
 use core::sync::atomic::{AtomicI64, AtomicU32, Ordering};
 use core::time::Duration;
@@ -51,8 +51,8 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use crossbeam_utils::CachePadded;
 
-pub(crate) use parcel::nodes;
-pub use parcel::{Parcel, Totals};
+pub(crate) use package::nodes;
+pub use package::{Package, Totals};
 
 use crate::problem::Cost;
 use crate::solver::{Metrics, Solution};
@@ -64,9 +64,9 @@ pub enum Event {
     /// The answer to [`Port::ask`]: nodes that belong to the outside from now on.
     ///
     /// There are none if the search has none to spare.
-    Given(Vec<Parcel>),
+    Given(Vec<Package>),
     /// The answer to [`Port::snapshot`]: copies of all open nodes, and the totals so far.
-    Snapshot(Vec<Parcel>, Totals),
+    Snapshot(Vec<Package>, Totals),
     /// The search found a better solution than it knew.
     Found(Solution),
     /// The search has nothing left.
@@ -84,7 +84,7 @@ pub enum Event {
     /// The search is over: the last event.
     Ended {
         /// All nodes that are still open.
-        left: Vec<Parcel>,
+        left: Vec<Package>,
         /// The totals of the search.
         totals: Totals,
     },
@@ -94,7 +94,7 @@ pub enum Event {
 ///
 /// Costs are counted so that more is better: those of a problem to be minimised are negated.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Standing {
+pub struct SearchStatus {
     /// The number of open nodes.
     pub open: u64,
     /// The number of explored nodes.
@@ -139,7 +139,7 @@ const END: u32 = 32;
 struct Inbox {
     solutions: Vec<Solution>,
     asks: VecDeque<f64>,
-    parcels: Vec<Parcel>,
+    packages: Vec<Package>,
     /// The delivered nodes that the search has not counted yet, and their greatest bound.
     waiting: u64,
     waiting_bound: Option<Cost>,
@@ -165,17 +165,17 @@ impl Port {
     /// # Errors
     ///
     /// If the search has ended. The error returns the nodes.
-    pub fn deliver(&self, mut parcels: Vec<Parcel>) -> Result<(), Vec<Parcel>> {
+    pub fn deliver(&self, mut packages: Vec<Package>) -> Result<(), Vec<Package>> {
         let accepted = self.put(DELIVERED, |inbox| {
             inbox.deliveries += 1;
-            inbox.waiting = inbox.waiting.saturating_add(nodes(&parcels));
-            inbox.waiting_bound = inbox.waiting_bound.max(parcels.iter().map(Parcel::bound).max());
-            inbox.parcels.append(&mut parcels);
+            inbox.waiting = inbox.waiting.saturating_add(nodes(&packages));
+            inbox.waiting_bound = inbox.waiting_bound.max(packages.iter().map(Package::bound).max());
+            inbox.packages.append(&mut packages);
         });
         if accepted {
             Ok(())
         } else {
-            Err(parcels)
+            Err(packages)
         }
     }
 
@@ -229,7 +229,7 @@ impl Port {
     ///
     /// Delivered nodes count as open at once, and for a moment twice. In a search that has not
     /// begun, only delivered nodes are open.
-    pub fn standing(&self) -> Standing {
+    pub fn standing(&self) -> SearchStatus {
         // Reads the waiting nodes first. The search counts nodes before they stop waiting, so at
         // least one of the two counts has them.
         let (waiting, waiting_bound) = {
@@ -237,7 +237,7 @@ impl Port {
             (inbox.waiting, inbox.waiting_bound)
         };
         let Some(metrics) = self.metrics.get() else {
-            return Standing { open: waiting, bound: waiting_bound, ..Standing::default() };
+            return SearchStatus { open: waiting, bound: waiting_bound, ..SearchStatus::default() };
         };
         // Reads the bound before the best cost: a solution found meanwhile only makes the gap
         // smaller, never negative.
@@ -245,7 +245,7 @@ impl Port {
         // Relaxed: no other data depends on it.
         let best = self.best.load(Ordering::Relaxed);
         let (open, explored) = metrics.counts();
-        Standing { open: open.saturating_add(waiting), explored, bound, best: (best != Cost::MIN).then_some(best) }
+        SearchStatus { open: open.saturating_add(waiting), explored, bound, best: (best != Cost::MIN).then_some(best) }
     }
 
     /// Changes the inbox, unless the search has ended: then there would be no answer.
@@ -286,13 +286,13 @@ impl Port {
     }
 
     /// Takes the nodes from outside.
-    pub(crate) fn take_parcels(&self) -> Vec<Parcel> {
+    pub(crate) fn take_packages(&self) -> Vec<Package> {
         let mut inbox = lock(&self.inbox);
         self.requests.fetch_and(!DELIVERED, Ordering::Relaxed);
         // Also if the delivery was empty: `Idle` is reported once more, with the new count.
         inbox.idle = false;
         inbox.taken_deliveries = inbox.deliveries;
-        core::mem::take(&mut inbox.parcels)
+        core::mem::take(&mut inbox.packages)
     }
 
     /// Records that the search now counts `nodes` of the delivered nodes itself.
@@ -372,11 +372,11 @@ impl Port {
     /// Ends the search and answers all open requests.
     ///
     /// Nodes that were not taken in are added to `left`. Returns a bound on those.
-    pub(crate) fn close(&self, mut left: Vec<Parcel>, totals: Totals) -> Option<Cost> {
+    pub(crate) fn close(&self, mut left: Vec<Package>, totals: Totals) -> Option<Cost> {
         let mut inbox = lock(&self.inbox);
         inbox.ended = true;
-        let bound = inbox.parcels.iter().map(Parcel::bound).max();
-        left.append(&mut inbox.parcels);
+        let bound = inbox.packages.iter().map(Package::bound).max();
+        left.append(&mut inbox.packages);
         let mut events: Vec<Event> = inbox.asks.drain(..).map(|_| Event::Given(Vec::new())).collect();
         for _ in 0..core::mem::take(&mut inbox.snapshots) {
             events.push(Event::Snapshot(left.clone(), totals));

@@ -59,16 +59,16 @@ pub trait Instance: Relaxation<State: Serialize + DeserializeOwned> {
     ///
     /// A variable that was not decided has its [default value](crate::Problem::default_value), if
     /// the problem has a use for one.
-    fn answer(&self, decisions: &[Decision]) -> Result<Self::Answer, Wrong>;
+    fn answer(&self, decisions: &[Decision]) -> Result<Self::Answer, Invalid>;
 
     /// Returns the cost of an answer by the problem's definition, or why it is invalid.
     ///
     /// It uses nothing of the search: no states, no transitions.
-    fn check(&self, answer: &Self::Answer) -> Result<Cost, Wrong>;
+    fn check(&self, answer: &Self::Answer) -> Result<Cost, Invalid>;
 }
 
 /// A function for a problem whose type is chosen by its size.
-pub trait With {
+pub trait WithInstance {
     /// The result.
     type Output;
 
@@ -78,30 +78,30 @@ pub trait With {
 
 /// Why an answer or an instance is invalid, as a sentence.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Wrong(pub String);
+pub struct Invalid(pub String);
 
-impl fmt::Display for Wrong {
+impl fmt::Display for Invalid {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.0)
     }
 }
 
-impl Error for Wrong {}
+impl Error for Invalid {}
 
-/// Returns a [`Wrong`] as an error.
-fn wrong<T>(reason: impl Into<String>) -> Result<T, Wrong> {
-    Err(Wrong(reason.into()))
+/// Returns a [`Invalid`] as an error.
+fn invalid<T>(reason: impl Into<String>) -> Result<T, Invalid> {
+    Err(Invalid(reason.into()))
 }
 
 /// Returns the values of the variables in their order, from decisions in any order.
-fn values(variables: usize, decisions: &[Decision]) -> Result<Vec<Option<crate::Value>>, Wrong> {
+fn values(variables: usize, decisions: &[Decision]) -> Result<Vec<Option<crate::Value>>, Invalid> {
     let mut values = vec![None; variables];
     for decision in decisions {
         match values.get_mut(decision.variable.index()) {
             None => {
-                return wrong(format!("{} is decided, but there are only {variables} variables", decision.variable))
+                return invalid(format!("{} is decided, but there are only {variables} variables", decision.variable))
             }
-            Some(Some(_)) => return wrong(format!("{} is decided twice", decision.variable)),
+            Some(Some(_)) => return invalid(format!("{} is decided twice", decision.variable)),
             Some(value) => *value = Some(decision.value),
         }
     }
@@ -109,10 +109,10 @@ fn values(variables: usize, decisions: &[Decision]) -> Result<Vec<Option<crate::
 }
 
 /// Returns the variables that are 1; the others are 0 or undecided.
-fn taken(variables: usize, decisions: &[Decision]) -> Result<Vec<usize>, Wrong> {
+fn taken(variables: usize, decisions: &[Decision]) -> Result<Vec<usize>, Invalid> {
     let values = values(variables, decisions)?;
     if let Some(at) = values.iter().position(|value| !matches!(value, None | Some(0 | 1))) {
-        return wrong(format!("x{at} is neither 0 nor 1"));
+        return invalid(format!("x{at} is neither 0 nor 1"));
     }
     Ok((0..variables).filter(|&at| values[at] == Some(1)).collect())
 }

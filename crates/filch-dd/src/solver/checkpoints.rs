@@ -8,7 +8,7 @@ use serde::Serialize;
 
 use super::replay::replay_unordered;
 use super::{Halt, Solution, SolveError, Solver};
-use crate::checkpoint::{CheckpointedOutcome, Keeper};
+use crate::checkpoint::{CheckpointOptions, CheckpointedOutcome};
 use crate::model::Model;
 use crate::port::Port;
 use crate::problem::Relaxation;
@@ -27,25 +27,25 @@ where
     /// at once.
     ///
     /// ```
-    /// use filch_dd::checkpoint::{Checkpoint, Identity, Keeper};
+    /// use filch_dd::checkpoint::{Checkpoint, Identity, CheckpointOptions};
     /// use filch_dd::problems::knapsack;
-    /// use filch_dd::{Ending, Solver};
+    /// use filch_dd::{SolveStatus, Solver};
     ///
     /// # let folder = tempfile::tempdir()?;
     /// # let path = folder.path().join("search");
     /// let problem = knapsack::random(40, 1000, knapsack::Kind::Strongly, 1);
     /// let identity = Identity::new("knapsack", problem.text());
     /// // A search that is ended early, as a batch system would.
-    /// let keeper = Keeper::new(identity.clone()).file(&path);
+    /// let keeper = CheckpointOptions::new(identity.clone()).file(&path);
     /// let first = Solver::new(&problem).node_limit(5).solve_with_checkpoints(keeper)?;
-    /// assert_eq!(first.outcome.ending, Ending::NodeLimit);
+    /// assert_eq!(first.outcome.status, SolveStatus::NodeLimit);
     ///
     /// // The next one goes on where it was, with more threads if there are more, and keeps on writing to the same file.
-    /// let keeper = Keeper::new(identity.clone()).resume(Checkpoint::read_for(&path, &identity)?)?.file(&path);
+    /// let keeper = CheckpointOptions::new(identity.clone()).resume(Checkpoint::read_for(&path, &identity)?)?.file(&path);
     /// let second = Solver::new(&problem).threads(2).solve_with_checkpoints(keeper)?;
-    /// assert_eq!(second.outcome.ending, Ending::Optimal);
+    /// assert_eq!(second.outcome.status, SolveStatus::Optimal);
     /// assert!(second.outcome.statistics.explored > 5);
-    /// assert!(second.trouble.is_none());
+    /// assert!(second.write_error.is_none());
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     ///
@@ -53,9 +53,9 @@ where
     ///
     /// The same as for [`solve`](Self::solve), or if the nodes or the solution of the checkpoint do
     /// not belong to the problem. The file is then as the last checkpoint before left it. A
-    /// checkpoint that cannot be written is not an error of the search: see [`Keeper::on_trouble`]
-    /// and [`CheckpointedOutcome::trouble`].
-    pub fn solve_with_checkpoints(mut self, keeper: Keeper<'_>) -> Result<CheckpointedOutcome, SolveError> {
+    /// checkpoint that cannot be written is not an error of the search: see [`CheckpointOptions::on_write_error`]
+    /// and [`CheckpointedOutcome::write_error`].
+    pub fn solve_with_checkpoints(mut self, keeper: CheckpointOptions<'_>) -> Result<CheckpointedOutcome, SolveError> {
         if let Some(given) = self.connection.take() {
             given.port.fail();
         }

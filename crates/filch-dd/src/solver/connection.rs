@@ -4,7 +4,7 @@ use super::node::OpenNode;
 use super::pack::{pack, unpack, Codec};
 use super::search::Search;
 use super::SolveError;
-use crate::port::{self, Event, Parcel, Port, Totals};
+use crate::port::{self, Event, Package, Port, Totals};
 use crate::problem::{Cost, Relaxation};
 
 /// The port, and the codec of states.
@@ -24,16 +24,16 @@ impl<P: Relaxation> Search<'_, P> {
     pub(crate) fn take_nodes(&self, nodes: &mut Vec<OpenNode<P::State>>) {
         let Some(connection) = &self.connection else { return };
         let first = nodes.len();
-        let parcels = connection.port.take_parcels();
-        for parcel in &parcels {
-            if let Err(how) = unpack(connection.codec, &self.model, parcel, nodes) {
+        let packages = connection.port.take_packages();
+        for package in &packages {
+            if let Err(how) = unpack(connection.codec, &self.model, package, nodes) {
                 self.fail(SolveError::InvalidDelivery(how));
             }
         }
         let taken = &mut nodes[first..];
         taken.sort_by_key(|open| (open.bound, open.cost));
         self.add_open(taken);
-        connection.port.mark_counted(port::nodes(&parcels));
+        connection.port.mark_counted(port::nodes(&packages));
     }
 
     /// Answers a request for nodes.
@@ -46,10 +46,10 @@ impl<P: Relaxation> Search<'_, P> {
         match spare(share) {
             Some(nodes) => {
                 // If the nodes cannot be packed, the search has failed, and that is the answer.
-                let Some(parcels) = self.pack(&nodes) else { return };
+                let Some(packages) = self.pack(&nodes) else { return };
                 // The event comes before the nodes are counted out. So an observer that looks at
                 // both never misses them.
-                connection.port.report(Event::Given(parcels));
+                connection.port.report(Event::Given(packages));
                 nodes.iter().for_each(|node| self.remove_open(node));
             }
             None => connection.port.put_back_ask(share),
@@ -65,9 +65,9 @@ impl<P: Relaxation> Search<'_, P> {
 
     /// Sends a snapshot of all open nodes for each request. No worker is running.
     pub(crate) fn send_snapshots(&self, requests: u64, open: &[OpenNode<P::State>], totals: Totals) {
-        let (Some(connection), Some(parcels)) = (&self.connection, self.pack(open)) else { return };
+        let (Some(connection), Some(packages)) = (&self.connection, self.pack(open)) else { return };
         for _ in 0..requests {
-            connection.port.report(Event::Snapshot(parcels.clone(), totals));
+            connection.port.report(Event::Snapshot(packages.clone(), totals));
         }
     }
 
@@ -77,7 +77,7 @@ impl<P: Relaxation> Search<'_, P> {
     pub(crate) fn close_port(&self, left: &[OpenNode<P::State>], totals: Totals) -> Option<Cost> {
         let connection = self.connection.as_ref()?;
         match self.pack(left).filter(|_| !self.has_failed()) {
-            Some(parcels) => connection.port.close(parcels, totals),
+            Some(packages) => connection.port.close(packages, totals),
             None => {
                 connection.port.fail();
                 None
@@ -85,7 +85,7 @@ impl<P: Relaxation> Search<'_, P> {
         }
     }
 
-    fn pack(&self, nodes: &[OpenNode<P::State>]) -> Option<Vec<Parcel>> {
+    fn pack(&self, nodes: &[OpenNode<P::State>]) -> Option<Vec<Package>> {
         let packed = pack(self.connection.as_ref()?.codec, nodes);
         packed.map_err(|why| self.fail(SolveError::CannotSerialize(why))).ok()
     }

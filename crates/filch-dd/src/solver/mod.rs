@@ -35,7 +35,7 @@ pub use error::SolveError;
 pub use incumbent::Incumbent;
 pub(crate) use metrics::Metrics;
 pub(crate) use node::OpenNode;
-pub use outcome::{Ending, Explored, Outcome, Solution, Statistics, WorkerStatistics};
+pub use outcome::{ExploredNode, Outcome, Solution, SolveStatus, Statistics, WorkerStatistics};
 pub use progress::Progress;
 pub(crate) use trail::{Step, Trail};
 
@@ -53,7 +53,7 @@ use progress::OnProgress;
 use search::{Limits, Local, Search};
 
 /// The callback for each explored node.
-pub(crate) type OnExplored<'a> = Box<dyn FnMut(&Explored) + Send + 'a>;
+pub(crate) type OnExplored<'a> = Box<dyn FnMut(&ExploredNode) + Send + 'a>;
 
 /// Which nodes of a relaxed diagram are explored next.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -68,7 +68,7 @@ pub enum Cutset {
 /// A search for the best solution of a problem.
 ///
 /// ```
-/// use filch_dd::{Cost, Decision, Ending, Problem, Relaxation, Solver, Value, Variable};
+/// use filch_dd::{Cost, Decision, SolveStatus, Problem, Relaxation, Solver, Value, Variable};
 ///
 /// /// Coins of 1 and 2, of which at most three fit: the most that they are worth.
 /// struct Coins;
@@ -105,7 +105,7 @@ pub enum Cutset {
 /// }
 ///
 /// let outcome = Solver::new(&Coins).solve()?;
-/// assert_eq!(outcome.ending, Ending::Optimal);
+/// assert_eq!(outcome.status, SolveStatus::Optimal);
 /// assert_eq!(outcome.best.map(|best| best.cost), Some(5));
 /// # Ok::<(), filch_dd::SolveError>(())
 /// ```
@@ -263,7 +263,7 @@ impl<'a, P: Relaxation> Solver<'a, P> {
     /// With the number of nodes that each left open, this gives the whole tree of the search. Only
     /// searches with one thread report it.
     #[must_use]
-    pub fn on_explored(mut self, callback: impl FnMut(&Explored) + Send + 'a) -> Self {
+    pub fn on_explored(mut self, callback: impl FnMut(&ExploredNode) + Send + 'a) -> Self {
         self.on_explored = Some(Box::new(callback));
         self
     }
@@ -395,12 +395,12 @@ fn finish<P: Relaxation>(
         workers: locals.iter().map(Local::statistics).collect(),
     };
     let best = search.best.into_solution();
-    let (ending, bound) = match (left, stopped) {
+    let (status, bound) = match (left, stopped) {
         // Nothing better can be left. So a search that was stopped at the last moment has proven as
         // much as one that was not.
-        (None, _) if best.is_some() => (Ending::Optimal, Some(floor)),
-        (None, _) => (Ending::Infeasible, None),
-        (Some(bound), Some(ending)) => (ending, (bound != Cost::MAX).then_some(bound)),
+        (None, _) if best.is_some() => (SolveStatus::Optimal, Some(floor)),
+        (None, _) => (SolveStatus::Infeasible, None),
+        (Some(bound), Some(status)) => (status, (bound != Cost::MAX).then_some(bound)),
         // A search that is not stopped continues until nothing is left.
         (Some(_), None) => {
             let how = "nodes were delivered after `Port::end`, which says that no more come".to_owned();
@@ -408,7 +408,7 @@ fn finish<P: Relaxation>(
         }
     };
     let bound = bound.map(|bound| model.convert_sense(bound).map_err(Halt::from)).transpose()?;
-    Ok(Outcome { ending, best, bound, statistics })
+    Ok(Outcome { status, best, bound, statistics })
 }
 
 impl From<Halt> for SolveError {

@@ -18,7 +18,7 @@ pub struct Solution {
 
 /// Why a search ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Ending {
+pub enum SolveStatus {
     /// The best solution is proven optimal.
     Optimal,
     /// It is proven that there is no solution.
@@ -31,16 +31,16 @@ pub enum Ending {
     NodeLimit,
 }
 
-impl Ending {
+impl SolveStatus {
     /// Returns whether the search proved its result.
     pub fn is_proven(self) -> bool {
-        matches!(self, Ending::Optimal | Ending::Infeasible)
+        matches!(self, SolveStatus::Optimal | SolveStatus::Infeasible)
     }
 }
 
 /// A node that was explored or dropped; see [`Solver::on_explored`](crate::Solver::on_explored).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Explored {
+pub struct ExploredNode {
     /// The time it took.
     pub took: Duration,
     /// The number of nodes that it left open.
@@ -63,7 +63,7 @@ pub struct WorkerStatistics {
 pub struct Statistics {
     /// Open nodes that were explored, each by building diagrams from it.
     pub explored: u64,
-    /// Explored nodes that left nothing open.
+    /// ExploredNode nodes that left nothing open.
     pub closed: u64,
     /// Nodes of all diagrams.
     pub diagram_nodes: u64,
@@ -89,7 +89,7 @@ pub struct Statistics {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Outcome {
     /// Why the search ended.
-    pub ending: Ending,
+    pub status: SolveStatus,
     /// The best solution found.
     pub best: Option<Solution>,
     /// No solution is better than this. `None` if there is no solution, or no bound is known.

@@ -1,6 +1,6 @@
 //! Open nodes as bytes, and back.
 //!
-//! A parcel begins with the version of this format. A node consists of the number of decisions that
+//! A package begins with the version of this format. A node consists of the number of decisions that
 //! its path shares with the node before it, the rest of its path, its state, its cost, its bound
 //! and its depth. Nodes of one cutset share most of their paths, so the rest is short. A trail can
 //! be built from it while it is read.
@@ -17,13 +17,13 @@ use super::node::OpenNode;
 use super::replay::Replay;
 use super::trail::{Step, Trail};
 use crate::model::Model;
-use crate::port::Parcel;
+use crate::port::Package;
 use crate::problem::{Cost, Decision, Relaxation};
 
-/// The first byte of a parcel.
+/// The first byte of a package.
 const VERSION: u8 = 1;
 
-/// The size in bytes from which on the next parcel is begun.
+/// The size in bytes from which on the next package is begun.
 const FULL_PARCEL: usize = 1 << 20;
 
 /// Serializes states. Function pointers keep serde's bounds out of all other code.
@@ -69,12 +69,12 @@ struct ReadHead {
     depth: u32,
 }
 
-/// Packs the nodes into parcels, in their order.
+/// Packs the nodes into packages, in their order.
 pub(crate) fn pack<'n, S: 'n>(
     codec: Codec<S>,
     nodes: impl IntoIterator<Item = &'n OpenNode<S>>,
-) -> Result<Vec<Parcel>, String> {
-    let mut parcels = Vec::new();
+) -> Result<Vec<Package>, String> {
+    let mut packages = Vec::new();
     let (mut count, mut greatest, mut bytes) = (0, Cost::MIN, vec![VERSION]);
     let (mut before, mut path): (Vec<Decision>, Vec<Decision>) = Default::default();
     for node in nodes {
@@ -94,29 +94,29 @@ pub(crate) fn pack<'n, S: 'n>(
         (count, greatest) = (count + 1, greatest.max(node.bound));
         core::mem::swap(&mut before, &mut path);
         if bytes.len() >= FULL_PARCEL {
-            parcels.push(Parcel::new(count, greatest, core::mem::replace(&mut bytes, vec![VERSION])));
+            packages.push(Package::new(count, greatest, core::mem::replace(&mut bytes, vec![VERSION])));
             (count, greatest) = (0, Cost::MIN);
             before.clear();
         }
     }
     if count > 0 {
-        parcels.push(Parcel::new(count, greatest, bytes));
+        packages.push(Package::new(count, greatest, bytes));
     }
-    Ok(parcels)
+    Ok(packages)
 }
 
-/// Adds the nodes of a parcel to `nodes`.
+/// Adds the nodes of a package to `nodes`.
 ///
 /// The error says why they do not belong to this problem.
 pub(crate) fn unpack<P: Relaxation>(
     codec: Codec<P::State>,
     model: &Model<'_, P>,
-    parcel: &Parcel,
+    package: &Package,
     nodes: &mut Vec<OpenNode<P::State>>,
 ) -> Result<(), String> {
     let first = nodes.len();
-    let read = read_nodes(codec, model, parcel);
-    let (steps, read) = read.map_err(|(at, how)| format!("node {} of {}: {how}", at + 1, parcel.nodes()))?;
+    let read = read_nodes(codec, model, package);
+    let (steps, read) = read.map_err(|(at, how)| format!("node {} of {}: {how}", at + 1, package.nodes()))?;
     let trail = Arc::new(Trail::delivered(steps));
     nodes.extend(read.into_iter().map(|(state, head, step)| OpenNode {
         state,
@@ -127,7 +127,7 @@ pub(crate) fn unpack<P: Relaxation>(
         trail: Arc::clone(&trail),
     }));
     match nodes[first..].iter().map(|node| node.bound).max() {
-        Some(bound) if bound > parcel.bound() => Err("a node has a greater bound than its parcel".to_owned()),
+        Some(bound) if bound > package.bound() => Err("a node has a greater bound than its package".to_owned()),
         _ => Ok(()),
     }
 }
@@ -137,9 +137,9 @@ type ReadNode<S> = (S, ReadHead, u32);
 fn read_nodes<P: Relaxation>(
     codec: Codec<P::State>,
     model: &Model<'_, P>,
-    parcel: &Parcel,
+    package: &Package,
 ) -> Result<(Vec<Step>, Vec<ReadNode<P::State>>), (u64, String)> {
-    let Some((&version, mut rest)) = parcel.bytes().split_first() else {
+    let Some((&version, mut rest)) = package.bytes().split_first() else {
         return Err((0, "it has no bytes".to_owned()));
     };
     if version != VERSION {
@@ -149,7 +149,7 @@ fn read_nodes<P: Relaxation>(
     let (mut steps, mut nodes) = (Vec::new(), Vec::new());
     // The path of the node that was read last, and the steps of that path.
     let (mut path, mut path_steps): (Vec<Decision>, Vec<u32>) = Default::default();
-    for at in 0..parcel.nodes() {
+    for at in 0..package.nodes() {
         let at_node = |how: String| (at, how);
         let (head, state) = postcard::take_from_bytes::<ReadHead>(rest).map_err(|error| at_node(error.to_string()))?;
         let (state, after) = (codec.read)(state).map_err(|error| at_node(error.to_string()))?;
@@ -177,7 +177,7 @@ fn read_nodes<P: Relaxation>(
         nodes.push((state, head, path_steps.last().copied().unwrap_or(Step::ROOT)));
     }
     if !rest.is_empty() {
-        return Err((parcel.nodes(), format!("{} bytes follow the last node", rest.len())));
+        return Err((package.nodes(), format!("{} bytes follow the last node", rest.len())));
     }
     Ok((steps, nodes))
 }

@@ -17,7 +17,7 @@ use std::time::Instant;
 use crossbeam_utils::CachePadded;
 
 use super::node::OpenNode;
-use super::outcome::{Explored, Outcome};
+use super::outcome::{ExploredNode, Outcome};
 use super::search::{Local, Search};
 use super::{finish, OnExplored, SolveError};
 use crate::master::{Batch, Master, Region, Transfer, Work, Worker};
@@ -50,7 +50,7 @@ pub(super) fn sequential<P: Relaxation>(
             false
         });
         if let (Some(callback), Some(began), None) = (&mut on_explored, began, &unfinished) {
-            callback(&Explored { took: began.elapsed(), left_open: local.batch.len(), depth });
+            callback(&ExploredNode { took: began.elapsed(), left_open: local.batch.len(), depth });
         }
         open.extend(unfinished);
         open.append(&mut local.batch);

@@ -11,7 +11,7 @@ use super::connection::Connection;
 use super::incumbent::BestSolution;
 use super::metrics::Metrics;
 use super::node::OpenNode;
-use super::outcome::{gap, Ending, WorkerStatistics};
+use super::outcome::{gap, SolveStatus, WorkerStatistics};
 use super::progress::{OnProgress, Progress};
 use super::{Cutset, SolveError};
 use crate::cache::Cache;
@@ -294,12 +294,12 @@ impl<'a, P: Relaxation> Search<'a, P> {
     }
 
     /// Returns why the search stopped early, if it did.
-    pub(crate) fn stopped_by(&self) -> Result<Option<Ending>, SolveError> {
+    pub(crate) fn stopped_by(&self) -> Result<Option<SolveStatus>, SolveError> {
         Ok(match self.stopped.load(Ordering::Relaxed) {
             0 => None,
-            TIMED_OUT => Some(Ending::TimedOut),
-            CANCELLED => Some(Ending::Cancelled),
-            NODE_LIMIT => Some(Ending::NodeLimit),
+            TIMED_OUT => Some(SolveStatus::TimedOut),
+            CANCELLED => Some(SolveStatus::Cancelled),
+            NODE_LIMIT => Some(SolveStatus::NodeLimit),
             _ => {
                 let failed = lock(&self.failed).clone();
                 return Err(failed.unwrap_or(SolveError::Overflow));

@@ -15,7 +15,7 @@ use crate::samples::{checkpoints, numbered, with_head, HEAD};
 
 /// The memory that the reader may take for each byte of a file.
 ///
-/// A parcel has at least three bytes; it takes 40, and three times that while the list of parcels
+/// A package has at least three bytes; it takes 40, and three times that while the list of packages
 /// grows.
 const PER_BYTE: usize = 48;
 /// The memory that lists may take in advance, if only their length is known.

@@ -7,12 +7,12 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use filch::explore::Cancel;
-use filch_dd::checkpoint::{Checkpoint, CheckpointedOutcome, Identity, Keeper};
-use filch_dd::port::Parcel;
+use filch_dd::checkpoint::{Checkpoint, CheckpointOptions, CheckpointedOutcome, Identity};
+use filch_dd::port::Package;
 use filch_dd::problems::bits::Words;
 use filch_dd::problems::independent_set::{self, IndependentSet};
 use filch_dd::problems::{golomb, knapsack, tsptw, Instance};
-use filch_dd::{Ending, Outcome, SolveError, Solver, Width};
+use filch_dd::{Outcome, SolveError, SolveStatus, Solver, Width};
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
 
@@ -30,8 +30,8 @@ fn identity() -> Identity {
 }
 
 /// Returns a keeper that resumes from the file, or starts new.
-fn keeper(path: &Path) -> Keeper<'static> {
-    let keeper = Keeper::new(identity()).file(path);
+fn keeper(path: &Path) -> CheckpointOptions<'static> {
+    let keeper = CheckpointOptions::new(identity()).file(path);
     if path.exists() {
         keeper.resume(Checkpoint::read_for(path, &identity()).unwrap()).unwrap()
     } else {
@@ -40,7 +40,7 @@ fn keeper(path: &Path) -> Keeper<'static> {
 }
 
 fn cost(outcome: &Outcome) -> Option<i64> {
-    assert!(outcome.ending.is_proven(), "{:?}", outcome.ending);
+    assert!(outcome.status.is_proven(), "{:?}", outcome.status);
     outcome.best.as_ref().map(|best| best.cost)
 }
 
@@ -58,20 +58,20 @@ fn in_pieces<P: Instance>(problem: &P, nodes: u64) -> (CheckpointedOutcome, u64)
         let before = path.exists().then(|| Checkpoint::read(&path).unwrap());
         let solver = narrow(problem).threads(1 + (piece % 3) as usize).node_limit(nodes);
         let checkpointed = solver.solve_with_checkpoints(keeper(&path)).unwrap();
-        assert!(checkpointed.trouble.is_none() && checkpointed.written > 0);
+        assert!(checkpointed.write_error.is_none() && checkpointed.written > 0);
         let (after, outcome) = (Checkpoint::read(&path).unwrap(), &checkpointed.outcome);
         assert_eq!(after.best, outcome.best);
         assert_eq!(after.totals.explored, outcome.statistics.explored);
         assert_eq!(after.elapsed, outcome.statistics.elapsed);
-        assert_eq!(after.is_over(), outcome.ending.is_proven());
+        assert_eq!(after.is_over(), outcome.status.is_proven());
         if let Some(before) = before {
             assert!(after.elapsed >= before.elapsed && outcome.statistics.elapsed >= before.elapsed);
             assert!(outcome.statistics.explored <= before.totals.explored + nodes);
         }
-        if checkpointed.outcome.ending.is_proven() {
+        if checkpointed.outcome.status.is_proven() {
             return (checkpointed, piece);
         }
-        assert_eq!(checkpointed.outcome.ending, Ending::NodeLimit);
+        assert_eq!(checkpointed.outcome.status, SolveStatus::NodeLimit);
     }
     unreachable!("the loop over pieces is endless")
 }
@@ -117,12 +117,12 @@ fn every_intermediate_checkpoint_leads_to_the_same_optimum() {
             .solve_with_checkpoints(keeper(&path).every(Duration::ZERO))
             .unwrap();
         assert_eq!(cost(&whole.outcome), optimum);
-        caught.dedup_by(|one, other| one.parcels == other.parcels);
+        caught.dedup_by(|one, other| one.packages == other.packages);
         assert!(!caught.is_empty());
         for checkpoint in caught.into_iter().rev().take(6) {
             assert!(!checkpoint.is_over());
             let done = checkpoint.totals.explored;
-            let keeper = Keeper::new(identity()).resume(checkpoint).unwrap();
+            let keeper = CheckpointOptions::new(identity()).resume(checkpoint).unwrap();
             let resumed = Solver::new(&problem).threads(3 - threads % 3).solve_with_checkpoints(keeper).unwrap();
             assert_eq!(cost(&resumed.outcome), optimum);
             assert!(resumed.outcome.statistics.explored >= done && resumed.written == 0);
@@ -146,7 +146,7 @@ fn a_search_that_resumes_a_finished_one_has_the_answer_at_once() {
     let too_late = tsptw::read(b"3\n0 10 10\n10 0 10\n10 10 0\n0 100\n0 5\n0 100\n").unwrap();
     for _ in 0..2 {
         let checkpointed = Solver::new(&too_late).solve_with_checkpoints(keeper(&path)).unwrap();
-        assert_eq!((checkpointed.outcome.ending, checkpointed.outcome.best), (Ending::Infeasible, None));
+        assert_eq!((checkpointed.outcome.status, checkpointed.outcome.best), (SolveStatus::Infeasible, None));
     }
 }
 
@@ -158,13 +158,13 @@ fn a_search_that_is_stopped_before_it_begins_loses_no_node_and_proves_nothing() 
     let optimum = cost(&Solver::new(&problem).solve().unwrap());
     let cancel = Cancel::new();
     let begun = Solver::new(&problem).node_limit(5).solve_with_checkpoints(keeper(&path)).unwrap();
-    assert_eq!(begun.outcome.ending, Ending::NodeLimit);
+    assert_eq!(begun.outcome.status, SolveStatus::NodeLimit);
     let before = Checkpoint::read(&path).unwrap();
     cancel.cancel();
     for threads in [1, 2] {
         let solver = Solver::new(&problem).threads(threads).cancel(&cancel);
         let stopped = solver.solve_with_checkpoints(keeper(&path)).unwrap();
-        assert_eq!(stopped.outcome.ending, Ending::Cancelled);
+        assert_eq!(stopped.outcome.status, SolveStatus::Cancelled);
         assert_eq!(Checkpoint::read(&path).unwrap().open(), before.open());
     }
     assert_eq!(cost(&Solver::new(&problem).solve_with_checkpoints(keeper(&path)).unwrap().outcome), optimum);
@@ -177,13 +177,13 @@ fn a_failed_write_is_reported_once_and_does_not_end_the_search() {
     let problem = graph();
     let optimum = cost(&Solver::new(&problem).solve().unwrap());
     let mut reported = Vec::new();
-    let keeper = Keeper::new(identity())
+    let keeper = CheckpointOptions::new(identity())
         .file(path.join("nowhere"))
         .every(Duration::ZERO)
-        .on_trouble(|error| reported.push(error.to_string()));
+        .on_write_error(|error| reported.push(error.to_string()));
     let checkpointed = Solver::new(&problem).solve_with_checkpoints(keeper).unwrap();
     assert_eq!((cost(&checkpointed.outcome), checkpointed.written), (optimum, 0));
-    assert!(checkpointed.trouble.unwrap().to_string().contains("there is no such folder"));
+    assert!(checkpointed.write_error.unwrap().to_string().contains("there is no such folder"));
     assert_eq!(reported.len(), 1, "{reported:?}");
     assert!(reported[0].contains("there is no such folder"), "{reported:?}");
 }
@@ -217,7 +217,7 @@ fn of_two_known_solutions_the_better_is_used_and_both_are_checked() {
     let poor = checkpoint.best.clone().unwrap();
     assert!(poor.cost < optimum.cost, "the instance is too easy: its first solution is optimal");
     let resume = |checkpoint: &Checkpoint, known| {
-        let keeper = Keeper::new(identity()).resume(checkpoint.clone()).unwrap();
+        let keeper = CheckpointOptions::new(identity()).resume(checkpoint.clone()).unwrap();
         let solver = Solver::new(&problem).start_from(known).node_limit(1);
         solver.solve_with_checkpoints(keeper).map(|checkpointed| checkpointed.outcome.best.unwrap().cost)
     };
@@ -244,12 +244,12 @@ fn damaged_nodes_are_refused_or_searched_and_nothing_panics() {
     let damages = (prop::collection::vec(damages(&["\x01", "\0\0", "\x7f"]), 0..3), 0..3u64, any::<i64>());
     let result = TestRunner::new(config).run(&damages, |(damages, more, bound)| {
         let mut checkpoint = whole.clone();
-        for parcel in &mut checkpoint.parcels {
-            let mut bytes = parcel.bytes().to_vec();
+        for package in &mut checkpoint.packages {
+            let mut bytes = package.bytes().to_vec();
             damages.iter().for_each(|one| damage(&mut bytes, one));
-            *parcel = Parcel::new(parcel.nodes() + more, bound.max(parcel.bound()), bytes);
+            *package = Package::new(package.nodes() + more, bound.max(package.bound()), bytes);
         }
-        let keeper = Keeper::new(identity()).resume(checkpoint).unwrap();
+        let keeper = CheckpointOptions::new(identity()).resume(checkpoint).unwrap();
         match Solver::new(&problem).node_limit(2).solve_with_checkpoints(keeper) {
             Ok(_) => searched.set(searched.get() + 1),
             Err(SolveError::InvalidDelivery(_) | SolveError::Overflow) => refused.set(refused.get() + 1),
@@ -272,7 +272,7 @@ fn a_checkpoint_that_is_partly_refused_is_not_overwritten() {
         let (_folder, path) = folder();
         Solver::new(&problem).node_limit(5).solve_with_checkpoints(keeper(&path)).unwrap();
         let mut checkpoint = Checkpoint::read(&path).unwrap();
-        checkpoint.parcels.push(Parcel::new(1, 0, vec![1; 9]));
+        checkpoint.packages.push(Package::new(1, 0, vec![1; 9]));
         checkpoint.write(&path).unwrap();
         let refused = Solver::new(&problem).threads(threads).solve_with_checkpoints(keeper(&path)).map(drop);
         assert!(matches!(refused, Err(SolveError::InvalidDelivery(_))), "{refused:?}");

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use filch_dd::checkpoint::{Checkpoint, Identity};
-use filch_dd::port::{Parcel, Totals};
+use filch_dd::port::{Package, Totals};
 use filch_dd::{Decision, Solution, Variable};
 use proptest::prelude::*;
 
@@ -23,26 +23,26 @@ pub(crate) fn checkpoints() -> impl Strategy<Value = Checkpoint> {
     let best = (any::<i64>(), prop::collection::vec(decision, 0..20))
         .prop_map(|(cost, decisions)| Solution { cost, decisions });
     let one = (any::<u64>(), any::<i64>(), prop::collection::vec(any::<u8>(), 0..300))
-        .prop_map(|(nodes, bound, bytes)| Parcel::new(nodes % (bytes.len() as u64 + 1), bound, bytes));
-    let parcels = prop::collection::vec(one, 0..5);
+        .prop_map(|(nodes, bound, bytes)| Package::new(nodes % (bytes.len() as u64 + 1), bound, bytes));
+    let packages = prop::collection::vec(one, 0..5);
     let elapsed = (any::<u64>(), 0..1_000_000_000u32).prop_map(|(seconds, nanos)| Duration::new(seconds, nanos));
-    (identity, elapsed, totals, prop::option::of(best), parcels, any::<u32>(), any::<u32>()).prop_map(
-        |(identity, elapsed, totals, best, parcels, ranks, threads)| Checkpoint {
+    (identity, elapsed, totals, prop::option::of(best), packages, any::<u32>(), any::<u32>()).prop_map(
+        |(identity, elapsed, totals, best, packages, ranks, threads)| Checkpoint {
             identity,
             elapsed,
             totals,
             best,
-            parcels,
+            packages,
             ranks,
             threads,
         },
     )
 }
 
-/// A checkpoint with a number, which is that of its only parcel.
+/// A checkpoint with a number, which is that of its only package.
 pub(crate) fn numbered(number: u64) -> Checkpoint {
     let mut checkpoint = Checkpoint::new(Identity::new("misp", "p edge 2 1\ne 1 2\n"));
-    checkpoint.parcels = vec![Parcel::new(number, 7, vec![number as u8; 2000])];
+    checkpoint.packages = vec![Package::new(number, 7, vec![number as u8; 2000])];
     checkpoint
 }
 

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use filch_dd::checkpoint::{previous, sweep, Checkpoint, Identity, Reason};
+use filch_dd::checkpoint::{previous, remove_partial_files, Checkpoint, Identity, Reason};
 
 use crate::counting::alone;
 use crate::samples::{numbered, with_head};
@@ -132,7 +132,7 @@ fn sweep_removes_only_the_partial_files_of_killed_writers() {
     for name in [".search.aB3dE6.part", ".searching.aB3dE6.part", ".search.aB3dE6", "search.part"] {
         fs::write(folder.path().join(name), "half").unwrap();
     }
-    sweep(&path);
+    remove_partial_files(&path);
     assert_eq!(listing(folder.path()), [".search.aB3dE6", ".searching.aB3dE6.part", "search", "search.part"]);
 }
 

@@ -8,7 +8,7 @@ use filch_dd::problems::golomb::Golomb;
 use filch_dd::problems::independent_set::{self, IndependentSet};
 use filch_dd::problems::knapsack::{self, Kind};
 use filch_dd::problems::{tsptw, unsplittable_flow, Instance};
-use filch_dd::{Cost, Cutset, Dominance, Ending, Solver, Width};
+use filch_dd::{Cost, Cutset, Dominance, SolveStatus, Solver, Width};
 
 use super::brute;
 use super::models::{small_graph, small_network, small_sack, small_tour};
@@ -59,8 +59,8 @@ fn found_in_every_way<'a, P: Instance>(problem: &'a P, expected: Option<Cost>, a
                     let outcome = solver.solve().unwrap_or_else(|error| panic!("{what}: {error}"));
                     let cost = outcome.best.as_ref().map(|best| best.cost);
                     assert_eq!((cost, outcome.bound), (expected, expected), "{what}");
-                    let ending = if expected.is_some() { Ending::Optimal } else { Ending::Infeasible };
-                    assert_eq!(outcome.ending, ending, "{what}");
+                    let status = if expected.is_some() { SolveStatus::Optimal } else { SolveStatus::Infeasible };
+                    assert_eq!(outcome.status, status, "{what}");
                     if let Some(best) = outcome.best {
                         let answer = problem.answer(&best.decisions).unwrap_or_else(|wrong| panic!("{what}: {wrong}"));
                         assert_eq!(problem.check(&answer), Ok(best.cost), "{what}: {answer}");

@@ -128,7 +128,7 @@ fn the_heaviest_clique_is_found() {
 #[test]
 fn the_size_of_the_states_fits_the_graph() {
     struct Size;
-    impl With for Size {
+    impl WithInstance for Size {
         type Output = usize;
         fn with<P: Instance>(self, problem: &P) -> usize {
             assert_eq!(problem.cost_limit(), Some(problem.variables() as i64));

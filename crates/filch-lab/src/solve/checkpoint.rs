@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use anyhow::{bail, Context, Result};
-use filch_dd::checkpoint::{previous, Checkpoint, CheckpointError, Identity, Keeper};
+use filch_dd::checkpoint::{previous, Checkpoint, CheckpointError, CheckpointOptions, Identity};
 use filch_dd::problems::Instance;
 use filch_dd::{Outcome, Solver};
 use serde::Serialize;
@@ -89,7 +89,7 @@ impl Plan {
             None => Ok((solver.solve()?, Checkpoints::default())),
             Some((keeper, mut checkpoints)) => {
                 let kept = solver.solve_with_checkpoints(keeper)?;
-                (checkpoints.written, checkpoints.error) = (kept.written, kept.trouble);
+                (checkpoints.written, checkpoints.error) = (kept.written, kept.write_error);
                 Ok((kept.outcome, checkpoints))
             }
         }
@@ -111,12 +111,12 @@ impl Plan {
     }
 
     /// Returns the keeper of the checkpoints, if any are requested, and the summary so far.
-    fn keeper(self) -> Result<Option<(Keeper<'static>, Checkpoints)>> {
+    fn keeper(self) -> Result<Option<(CheckpointOptions<'static>, Checkpoints)>> {
         let checkpoints = self.checkpoints();
         if checkpoints.is_empty() {
             return Ok(None);
         }
-        let mut keeper = Keeper::new(self.identity).every(self.every).on_trouble(warn);
+        let mut keeper = CheckpointOptions::new(self.identity).every(self.every).on_write_error(warn);
         if let Some(file) = self.file {
             keeper = keeper.file(file);
         }

@@ -18,7 +18,7 @@ use anyhow::{anyhow, ensure, Result};
 use filch::explore::Cancel;
 use filch_dd::master::Transfer;
 use filch_dd::problems::Instance;
-use filch_dd::{Dominance, Ending, Outcome, Solver};
+use filch_dd::{Dominance, Outcome, SolveStatus, Solver};
 
 use crate::problem::{Loaded, Visit};
 use crate::{figures, print};
@@ -59,7 +59,7 @@ fn report(arguments: &Arguments, title: &str, found: Found, history: History) ->
         history.bound(outcome.statistics.elapsed, bound, 0, outcome.statistics.explored);
     }
     let (ending, explored, transfers) =
-        (summary::name(outcome.ending), outcome.statistics.explored, outcome.statistics.transfers);
+        (summary::name(outcome.status), outcome.statistics.explored, outcome.statistics.transfers);
     for &Transfer { at, from, to, tasks, nearness, .. } in &outcome.statistics.last_transfers {
         history.add(Event::Transfer { at: before + at.as_secs_f64(), from, to, nodes: tasks, nearness });
     }
@@ -89,15 +89,15 @@ fn report(arguments: &Arguments, title: &str, found: Found, history: History) ->
     } else {
         print(&summary.to_string())?;
     }
-    summary.into_checkpoints().conclude(arguments, outcome.ending.is_proven())?;
+    summary.into_checkpoints().conclude(arguments, outcome.status.is_proven())?;
     Ok(exit_code(&outcome))
 }
 
 /// The exit code for scripts; `--help` lists them.
 fn exit_code(outcome: &Outcome) -> ExitCode {
-    ExitCode::from(match (outcome.ending, &outcome.best) {
-        (Ending::Optimal, _) => 0,
-        (Ending::Infeasible, _) => 4,
+    ExitCode::from(match (outcome.status, &outcome.best) {
+        (SolveStatus::Optimal, _) => 0,
+        (SolveStatus::Infeasible, _) => 4,
         (_, Some(_)) => 3,
         (_, None) => 5,
     })

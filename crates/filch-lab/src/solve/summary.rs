@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use filch_dd::{Cost, Cutset, Ending, Outcome, Sense, Width};
+use filch_dd::{Cost, Cutset, Outcome, Sense, SolveStatus, Width};
 use serde::Serialize;
 
 use super::checkpoint::Checkpoints;
@@ -89,7 +89,7 @@ impl Summary {
         solution: Option<String>,
         ranks: Vec<Rank>,
     ) -> Summary {
-        let Outcome { ending, ref best, bound, ref statistics } = *outcome;
+        let Outcome { status, ref best, bound, ref statistics } = *outcome;
         Summary {
             problem: arguments.problem.name(),
             file: arguments.file.display().to_string(),
@@ -98,7 +98,7 @@ impl Summary {
                 Sense::Minimise => "minimise",
             },
             variables: info.variables,
-            ending: name(ending),
+            ending: name(status),
             cost: best.as_ref().map(|best| best.cost),
             bound,
             gap: outcome.gap(),
@@ -145,14 +145,14 @@ impl Summary {
     }
 }
 
-/// Returns the name of an ending in JSON.
-pub(super) fn name(ending: Ending) -> &'static str {
-    match ending {
-        Ending::Optimal => "optimal",
-        Ending::Infeasible => "infeasible",
-        Ending::TimedOut => "timed-out",
-        Ending::Cancelled => "cancelled",
-        Ending::NodeLimit => "node-limit",
+/// Returns the name of a status in JSON.
+pub(super) fn name(status: SolveStatus) -> &'static str {
+    match status {
+        SolveStatus::Optimal => "optimal",
+        SolveStatus::Infeasible => "infeasible",
+        SolveStatus::TimedOut => "timed-out",
+        SolveStatus::Cancelled => "cancelled",
+        SolveStatus::NodeLimit => "node-limit",
     }
 }
 

@@ -8,7 +8,7 @@
 
 use std::time::{Duration, Instant};
 
-use filch_dd::port::Parcel;
+use filch_dd::port::Package;
 use serde::de::DeserializeOwned;
 
 use super::communicate::{decode, MessageSender, Routing};
@@ -97,19 +97,19 @@ impl<'s> Anywhere<'s> {
                     Effect::Report(report) if self.coordinator.is_some() => reports.push(report),
                     Effect::Report(report) => sender.send(0, Kind::Protocol, &Message::ToCoordinator(report).encode()),
                     Effect::Send(rank, message) => self.send(rank, message, sender),
-                    Effect::Deliver(parcels) => {
+                    Effect::Deliver(packages) => {
                         self.delivered += 1;
-                        for parcel in parcels {
-                            sender.counts.received += parcel.nodes();
-                            exchange.deliver(decode(parcel.nodes(), parcel.bytes()).ok_or(())?);
+                        for package in packages {
+                            sender.counts.received += package.nodes();
+                            exchange.deliver(decode(package.nodes(), package.bytes()).ok_or(())?);
                         }
                     }
                     Effect::Ask(share) => {
                         let taken = self.source.take(share.fraction());
                         sender.counts.sent += taken.tasks;
-                        let parcel = (taken.tasks > 0).then(|| Parcel::new(taken.tasks, 0, taken.bytes));
+                        let package = (taken.tasks > 0).then(|| Package::new(taken.tasks, 0, taken.bytes));
                         let now = self.status(exchange.is_idle());
-                        self.member.given(parcel.into_iter().collect(), now, &mut self.effects);
+                        self.member.given(package.into_iter().collect(), now, &mut self.effects);
                     }
                     Effect::End => self.over = true,
                     // The coordinator never asks for these here, and a failed run is stopped by

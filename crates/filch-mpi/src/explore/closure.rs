@@ -23,7 +23,7 @@ use filch_graph::part::Part;
 use filch_graph::Vertex;
 
 use super::sent_filter::SentFilter;
-use super::{by_home, Explored, MessageError, Ranks};
+use super::{by_home, ExploredByRanks, MessageError, Ranks};
 
 /// The vertex was not seen.
 const UNSEEN: u8 = 0;
@@ -40,7 +40,7 @@ pub struct Closure {
     own: u64,
     reached: u64,
     memory: usize,
-    explored: Explored,
+    explored: ExploredByRanks,
 }
 
 impl Closure {
@@ -60,7 +60,7 @@ impl Closure {
     }
 
     /// Returns what each rank did.
-    pub fn explored(&self) -> &Explored {
+    pub fn explored(&self) -> &ExploredByRanks {
         &self.explored
     }
 

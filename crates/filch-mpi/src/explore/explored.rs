@@ -33,12 +33,12 @@ pub struct RankCounts {
 /// The result of an exploration across ranks, the same on all of them.
 #[must_use = "it says whether the exploration was stopped early"]
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Explored {
+pub struct ExploredByRanks {
     pub(super) ranks: Vec<RankCounts>,
     pub(super) ending: Ending,
 }
 
-impl Explored {
+impl ExploredByRanks {
     /// Returns what each rank did.
     pub fn ranks(&self) -> &[RankCounts] {
         &self.ranks

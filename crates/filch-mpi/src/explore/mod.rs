@@ -61,7 +61,7 @@
 //! second, and sleep in between. Busy ranks check a thousand times a second.
 //!
 //! - [`Ranks`]: all ranks, seen from one; also gathers a value from each rank
-//! - [`Explored`], [`RankCounts`]: what each rank did
+//! - [`ExploredByRanks`], [`RankCounts`]: what each rank did
 //! - [`termination`]: termination detection for tasks with homes, as a state machine, which is
 //!   model-checked
 
@@ -87,7 +87,7 @@ use serde::de::DeserializeOwned;
 use serde::Serialize;
 
 pub use closure::{closure, Closure};
-pub use explored::{Explored, RankCounts};
+pub use explored::{ExploredByRanks, RankCounts};
 pub use explorer::Explorer;
 pub use extra_thief::ExtraThief;
 pub use ranks::{MessageError, Ranks};
@@ -124,7 +124,7 @@ pub fn by_home<T, P, K, H, F>(
     roots: impl IntoIterator<Item = T>,
     home: H,
     visit: F,
-) -> Result<Explored, MessageError>
+) -> Result<ExploredByRanks, MessageError>
 where
     T: Send + Serialize + DeserializeOwned,
     P: Promise<T, K> + Clone + Sync,
@@ -162,7 +162,7 @@ pub fn anywhere<T, P, K, F>(
     explore: Explore<'_, P, K>,
     roots: impl IntoIterator<Item = T>,
     visit: F,
-) -> Result<Explored, MessageError>
+) -> Result<ExploredByRanks, MessageError>
 where
     T: Send + Serialize + DeserializeOwned,
     P: Promise<T, ExtraThief<T, K>> + Clone + Sync,
@@ -201,7 +201,7 @@ fn explore_and_communicate<T: Send>(
     exchange: &Exchange<T>,
     routing: &mut dyn Routing<T>,
     work: impl FnOnce() -> LocalResult + Send,
-) -> Result<Explored, MessageError> {
+) -> Result<ExploredByRanks, MessageError> {
     let mut sender = MessageSender { ranks, counts: RankCounts::default() };
     let (local, communicated) = thread::scope(|scope| {
         let local = scope.spawn(|| local::stop_on_panic(exchange, work));
@@ -221,7 +221,7 @@ fn finish(
     local: LocalResult,
     messages: RankCounts,
     communicated: Result<(), Failure>,
-) -> Result<Explored, MessageError> {
+) -> Result<ExploredByRanks, MessageError> {
     let LocalResult { counts: RankCounts { tasks, redundant, steals, rounds, idle, .. }, ending, panic } = local;
     let counts = RankCounts { tasks, redundant, steals, rounds, idle, ..messages };
     let ended = explored::to_byte(if communicated.is_err() { filch::explore::Ending::Stopped } else { ending });
@@ -236,5 +236,5 @@ fn finish(
     }
     let (ranks, endings): (Vec<RankCounts>, Vec<u8>) = all?.into_iter().unzip();
     let ending = explored::from_byte(endings.into_iter().find(|&ending| ending != 0).unwrap_or(0));
-    Ok(Explored { ranks, ending })
+    Ok(ExploredByRanks { ranks, ending })
 }

@@ -6,7 +6,7 @@ use filch_dd::Cost;
 
 use super::defect::{Defect, Flaw};
 use super::message::{
-    parts, EncodedSolution, Hello, Parcel, RankStatistics, Share, Status, ToCoordinator, ToMember, Totals, VERSION,
+    parts, EncodedSolution, Hello, Package, RankStatistics, Share, Status, ToCoordinator, ToMember, Totals, VERSION,
 };
 use super::policy::Policy;
 
@@ -22,7 +22,7 @@ pub enum Effect {
     /// Send this to another member.
     Send(usize, ToMember),
     /// Give these nodes to the search. Its idle report says how many deliveries it has taken in.
-    Deliver(Vec<Parcel>),
+    Deliver(Vec<Package>),
     /// Ask the search for a share of its open nodes. It answers once: [`Member::given`].
     Ask(Share),
     /// Tell the search about a solution.
@@ -102,7 +102,7 @@ impl Member {
                 self.asked.push_back((order, to));
                 out.push(Effect::Ask(share));
             }
-            ToMember::Nodes { order, parcels, last } => self.receive(order, parcels, last, out),
+            ToMember::Nodes { order, packages, last } => self.receive(order, packages, last, out),
             ToMember::Found(solution) => out.push(Effect::Tell(solution)),
             ToMember::Snapshot { round } => {
                 self.round = Some(round);
@@ -144,9 +144,9 @@ impl Member {
     }
 
     /// Handles the nodes that the search gives when asked. `now` is what it has left.
-    pub fn given(&mut self, parcels: Vec<Parcel>, now: Status, out: &mut Vec<Effect>) {
+    pub fn given(&mut self, packages: Vec<Package>, now: Status, out: &mut Vec<Effect>) {
         let Some((order, to)) = self.asked.pop_front() else { return };
-        if parcels.is_empty() {
+        if packages.is_empty() {
             self.statistics.refusals += 1;
             if !self.flaw.is(Defect::RefusalIsNotReported) {
                 out.push(Effect::Report(ToCoordinator::Refused { order }));
@@ -159,11 +159,11 @@ impl Member {
             return;
         }
         self.statistics.gifts += 1;
-        self.statistics.nodes_given += nodes(&parcels);
-        self.statistics.bytes_given += bytes(&parcels);
-        let mut parts = parts(parcels).peekable();
-        while let Some(parcels) = parts.next() {
-            out.push(Effect::Send(to, ToMember::Nodes { order, parcels, last: parts.peek().is_none() }));
+        self.statistics.nodes_given += nodes(&packages);
+        self.statistics.bytes_given += bytes(&packages);
+        let mut parts = parts(packages).peekable();
+        while let Some(packages) = parts.next() {
+            out.push(Effect::Send(to, ToMember::Nodes { order, packages, last: parts.peek().is_none() }));
         }
         if !self.idle && now.open > 0 {
             self.send_status(now, out);
@@ -171,9 +171,9 @@ impl Member {
     }
 
     /// Handles the open nodes that the search reports when asked.
-    pub fn snapshot(&mut self, parcels: Vec<Parcel>, totals: Totals, out: &mut Vec<Effect>) {
+    pub fn snapshot(&mut self, packages: Vec<Package>, totals: Totals, out: &mut Vec<Effect>) {
         if let Some(round) = self.round.take() {
-            self.frontier(round, parcels, totals, out);
+            self.frontier(round, packages, totals, out);
         }
     }
 
@@ -197,7 +197,7 @@ impl Member {
     /// Handles the end of the search, which left these nodes open.
     ///
     /// `measured` has the other statistics of this rank. The member fills in what it has counted.
-    pub fn ended(&mut self, left: Vec<Parcel>, totals: Totals, measured: RankStatistics, out: &mut Vec<Effect>) {
+    pub fn ended(&mut self, left: Vec<Package>, totals: Totals, measured: RankStatistics, out: &mut Vec<Effect>) {
         match self.phase {
             Phase::Stopping(round) => self.frontier(round, left, totals, out),
             Phase::Ending if left.is_empty() => {}
@@ -268,13 +268,13 @@ impl Member {
         &self.statistics
     }
 
-    fn receive(&mut self, order: u64, parcels: Vec<Parcel>, last: bool, out: &mut Vec<Effect>) {
-        let count = nodes(&parcels);
+    fn receive(&mut self, order: u64, packages: Vec<Package>, last: bool, out: &mut Vec<Effect>) {
+        let count = nodes(&packages);
         self.statistics.nodes_received = self.statistics.nodes_received.saturating_add(count);
-        self.statistics.bytes_received += bytes(&parcels);
+        self.statistics.bytes_received += bytes(&packages);
         let (nodes, bound) = self.arriving.entry(order).or_default();
         *nodes = nodes.saturating_add(count);
-        *bound = (*bound).max(parcels.iter().map(Parcel::bound).max());
+        *bound = (*bound).max(packages.iter().map(Package::bound).max());
         if last {
             let (nodes, bound) = self.arriving.remove(&order).unwrap_or_default();
             self.statistics.receipts += 1;
@@ -286,7 +286,7 @@ impl Member {
             self.idle = false;
         }
         self.delivered += 1;
-        out.push(Effect::Deliver(parcels));
+        out.push(Effect::Deliver(packages));
     }
 
     fn send_status(&mut self, now: Status, out: &mut Vec<Effect>) {
@@ -294,30 +294,30 @@ impl Member {
         out.push(Effect::Report(ToCoordinator::Status(now)));
     }
 
-    fn frontier(&mut self, round: u64, parcels: Vec<Parcel>, totals: Totals, out: &mut Vec<Effect>) {
-        let mut parts = parts(parcels).peekable();
-        while let Some(parcels) = parts.next() {
+    fn frontier(&mut self, round: u64, packages: Vec<Package>, totals: Totals, out: &mut Vec<Effect>) {
+        let mut parts = parts(packages).peekable();
+        while let Some(packages) = parts.next() {
             let last = parts.peek().is_none().then_some(totals);
-            out.push(Effect::Report(ToCoordinator::Frontier { round, parcels, last }));
+            out.push(Effect::Report(ToCoordinator::Frontier { round, packages, last }));
         }
     }
 }
 
-/// Sums what the parcels claim, which may be any number, so the sum saturates.
-fn nodes(parcels: &[Parcel]) -> u64 {
-    parcels.iter().fold(0, |nodes, parcel| parcel.nodes().saturating_add(nodes))
+/// Sums what the packages claim, which may be any number, so the sum saturates.
+fn nodes(packages: &[Package]) -> u64 {
+    packages.iter().fold(0, |nodes, package| package.nodes().saturating_add(nodes))
 }
 
-fn bytes(parcels: &[Parcel]) -> u64 {
-    parcels.iter().map(|parcel| parcel.bytes().len() as u64).sum()
+fn bytes(packages: &[Package]) -> u64 {
+    packages.iter().map(|package| package.bytes().len() as u64).sum()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn parcel(bound: Cost) -> Parcel {
-        Parcel::new(2, bound, vec![0; 3])
+    fn package(bound: Cost) -> Package {
+        Package::new(2, bound, vec![0; 3])
     }
 
     #[test]
@@ -326,13 +326,13 @@ mod tests {
         let mut member = Member::new(1, 1, Policy::default(), &mut out);
         member.searched_all(0, 0, &mut out);
         out.clear();
-        member.handle(ToMember::Nodes { order: 4, parcels: vec![parcel(8)], last: false }, &mut out);
-        assert_eq!(out, [Effect::Deliver(vec![parcel(8)])]);
+        member.handle(ToMember::Nodes { order: 4, packages: vec![package(8)], last: false }, &mut out);
+        assert_eq!(out, [Effect::Deliver(vec![package(8)])]);
         assert!(member.is_idle(), "the order is outstanding until its last part");
         member.searched_all(1, 5, &mut out);
-        member.handle(ToMember::Nodes { order: 4, parcels: vec![parcel(6)], last: true }, &mut out);
+        member.handle(ToMember::Nodes { order: 4, packages: vec![package(6)], last: true }, &mut out);
         let received = ToCoordinator::Received { order: 4, nodes: 4, bound: Some(8) };
-        assert_eq!(out[1..], [Effect::Report(received), Effect::Deliver(vec![parcel(6)])]);
+        assert_eq!(out[1..], [Effect::Report(received), Effect::Deliver(vec![package(6)])]);
         out.clear();
         member.searched_all(1, 5, &mut out);
         assert_eq!(out, [], "the search had not taken in the second part");
@@ -347,14 +347,14 @@ mod tests {
         member.handle(ToMember::Give { order: 1, to: 3, share: Share::HALF }, &mut out);
         member.handle(ToMember::Snapshot { round: 2 }, &mut out);
         out.clear();
-        let large: Vec<Parcel> = (0..3).map(|bound| Parcel::new(1, bound, vec![0; 3 << 20])).collect();
+        let large: Vec<Package> = (0..3).map(|bound| Package::new(1, bound, vec![0; 3 << 20])).collect();
         member.given(large.clone(), Status::default(), &mut out);
         member.snapshot(large.clone(), Totals::default(), &mut out);
         let lasts: Vec<bool> = out
             .iter()
             .map(|effect| match effect {
-                Effect::Send(3, ToMember::Nodes { order: 1, parcels, last }) if parcels.len() == 1 => *last,
-                Effect::Report(ToCoordinator::Frontier { round: 2, parcels, last }) if parcels.len() == 1 => {
+                Effect::Send(3, ToMember::Nodes { order: 1, packages, last }) if packages.len() == 1 => *last,
+                Effect::Report(ToCoordinator::Frontier { round: 2, packages, last }) if packages.len() == 1 => {
                     last.is_some()
                 }
                 other => panic!("{other:?}"),
@@ -367,10 +367,10 @@ mod tests {
     fn a_sum_of_nodes_that_overflows_saturates() {
         let mut out = Vec::new();
         let mut member = Member::new(1, 1, Policy::default(), &mut out);
-        let parcels = vec![Parcel::new(u64::MAX, 1, Vec::new()), Parcel::new(u64::MAX, 1, Vec::new())];
+        let packages = vec![Package::new(u64::MAX, 1, Vec::new()), Package::new(u64::MAX, 1, Vec::new())];
         for last in [false, true] {
             out.clear();
-            member.handle(ToMember::Nodes { order: 1, parcels: parcels.clone(), last }, &mut out);
+            member.handle(ToMember::Nodes { order: 1, packages: packages.clone(), last }, &mut out);
         }
         assert_eq!(out[0], Effect::Report(ToCoordinator::Received { order: 1, nodes: u64::MAX, bound: Some(1) }));
     }

@@ -2,7 +2,7 @@
 
 use core::fmt;
 
-pub use filch_dd::port::{Parcel, Totals};
+pub use filch_dd::port::{Package, Totals};
 use filch_dd::Cost;
 use serde::{Deserialize, Serialize};
 
@@ -125,7 +125,7 @@ pub enum ToCoordinator {
         /// The number of the checkpoint that this is for.
         round: u64,
         /// All open nodes, or some of them: a frontier may take several messages.
-        parcels: Vec<Parcel>,
+        packages: Vec<Package>,
         /// The totals of the search so far. Only in the last message of a frontier.
         last: Option<Totals>,
     },
@@ -154,7 +154,7 @@ pub enum ToMember {
         /// The order that they are given for.
         order: u64,
         /// The nodes.
-        parcels: Vec<Parcel>,
+        packages: Vec<Package>,
         /// Whether there are no more for this order.
         last: bool,
     },
@@ -244,16 +244,16 @@ impl Message {
 /// The size above which nodes are sent in parts. So other messages do not wait long.
 const PART_BYTES: usize = 4 << 20;
 
-/// Splits parcels into parts that are not too large to send; at least one part.
-pub(crate) fn parts(parcels: Vec<Parcel>) -> impl Iterator<Item = Vec<Parcel>> {
-    let mut parcels = parcels.into_iter().peekable();
+/// Splits packages into parts that are not too large to send; at least one part.
+pub(crate) fn parts(packages: Vec<Package>) -> impl Iterator<Item = Vec<Package>> {
+    let mut packages = packages.into_iter().peekable();
     let mut first = true;
     core::iter::from_fn(move || {
         let mut part = Vec::new();
         let mut size = 0;
-        while let Some(parcel) = parcels.next_if(|parcel| size == 0 || size + parcel.bytes().len() <= PART_BYTES) {
-            size += parcel.bytes().len().max(1);
-            part.push(parcel);
+        while let Some(package) = packages.next_if(|package| size == 0 || size + package.bytes().len() <= PART_BYTES) {
+            size += package.bytes().len().max(1);
+            part.push(package);
         }
         (core::mem::take(&mut first) || !part.is_empty()).then_some(part)
     })
@@ -265,9 +265,9 @@ mod tests {
 
     #[test]
     fn a_message_survives_encoding_and_other_bytes_are_refused() {
-        let parcel = Parcel::new(3, -7, vec![1, 2, 3]);
+        let package = Package::new(3, -7, vec![1, 2, 3]);
         let message =
-            Message::ToMember(ToMember::Nodes { order: 300, parcels: vec![parcel.clone(), parcel], last: true });
+            Message::ToMember(ToMember::Nodes { order: 300, packages: vec![package.clone(), package], last: true });
         let bytes = message.encode();
         assert_eq!(Message::decode(&bytes), Ok(message));
         for end in 0..bytes.len() {

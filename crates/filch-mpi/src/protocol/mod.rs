@@ -57,7 +57,7 @@ pub mod policy;
 pub use coordinator::{Coordinator, Gathered};
 pub use member::{Effect, Member};
 pub use message::{
-    DecodeError, Destination, EncodedSolution, Hello, Message, Parcel, RankStatistics, Share, Status, ToCoordinator,
+    DecodeError, Destination, EncodedSolution, Hello, Message, Package, RankStatistics, Share, Status, ToCoordinator,
     ToMember, Totals, VERSION,
 };
 pub use policy::Policy;

@@ -12,7 +12,7 @@ use super::tree::{Node, Tree};
 use super::wire::OutgoingLink;
 use super::workers::Workers;
 use crate::protocol::{
-    Effect, EncodedSolution, Member, Parcel, RankStatistics, Status, ToCoordinator, ToMember, Totals,
+    Effect, EncodedSolution, Member, Package, RankStatistics, Status, ToCoordinator, ToMember, Totals,
 };
 use crate::random::{below, mix, mix_two};
 
@@ -21,7 +21,7 @@ use crate::random::{below, mix, mix_two};
 pub(super) enum Outgoing {
     /// A message for the coordinator.
     Report(ToCoordinator),
-    /// A message for another member. The parcels have no bytes: the nodes are beside the message.
+    /// A message for another member. The packages have no bytes: the nodes are beside the message.
     Send(usize, ToMember, Vec<Node>),
 }
 
@@ -126,9 +126,9 @@ impl Rank {
             while let Some(share) = self.asked.pop_front() {
                 happened = true;
                 let nodes = self.workers.give(share);
-                let parcels = parcels(nodes.len() as u64, self.bound(now));
+                let packages = packages(nodes.len() as u64, self.bound(now));
                 let status = self.status(now);
-                self.member.given(parcels, status, &mut effects);
+                self.member.given(packages, status, &mut effects);
                 self.perform(now, &mut effects, nodes, tree, out);
             }
         }
@@ -226,11 +226,11 @@ impl Rank {
     }
 }
 
-/// Makes a parcel without bytes for nodes that travel beside their message.
-fn parcels(nodes: u64, bound: i64) -> Vec<Parcel> {
+/// Makes a package without bytes for nodes that travel beside their message.
+fn packages(nodes: u64, bound: i64) -> Vec<Package> {
     if nodes == 0 {
         Vec::new()
     } else {
-        vec![Parcel::new(nodes, bound, Vec::new())]
+        vec![Package::new(nodes, bound, Vec::new())]
     }
 }

@@ -8,7 +8,7 @@ use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
 
 use filch::explore::Cancel;
-use filch_dd::port::{Event, Parcel, Port, Totals};
+use filch_dd::port::{Event, Package, Port, Totals};
 use filch_dd::{Cost, Solution};
 
 use super::options::{Failure, Options, Solved};
@@ -200,11 +200,11 @@ impl Driver<'_, '_, '_> {
     fn handle_event(&mut self, event: Event) {
         let mut effects = Vec::new();
         match event {
-            Event::Given(parcels) => {
+            Event::Given(packages) => {
                 let status = self.status();
-                self.member.given(parcels, status, &mut effects);
+                self.member.given(packages, status, &mut effects);
             }
-            Event::Snapshot(parcels, totals) => self.member.snapshot(parcels, totals, &mut effects),
+            Event::Snapshot(packages, totals) => self.member.snapshot(packages, totals, &mut effects),
             Event::Found(solution) => self.member.found(self.search.encode(&solution), &mut effects),
             Event::Idle { delivered } => {
                 let explored = self.status().explored;
@@ -217,7 +217,7 @@ impl Driver<'_, '_, '_> {
         self.perform(effects);
     }
 
-    fn search_ended(&mut self, left: Vec<Parcel>, totals: Totals) {
+    fn search_ended(&mut self, left: Vec<Package>, totals: Totals) {
         self.ended = true;
         self.statistics.elapsed = nanoseconds(self.start.elapsed());
         let mut effects = Vec::new();
@@ -312,8 +312,8 @@ impl Driver<'_, '_, '_> {
                 Effect::Report(message) if self.rank == 0 => reports.push(message),
                 Effect::Report(message) => self.send(0, Message::ToCoordinator(message).encode()),
                 Effect::Send(to, message) => self.send(to, Message::ToMember(message).encode()),
-                Effect::Deliver(parcels) => {
-                    if port.deliver(parcels).is_err() && !self.member.is_over() {
+                Effect::Deliver(packages) => {
+                    if port.deliver(packages).is_err() && !self.member.is_over() {
                         self.fail("nodes arrived after the search had ended".to_owned());
                     }
                 }

@@ -15,7 +15,7 @@ use filch_dd::{Relaxation, Sense, Solver};
 use serde::de::DeserializeOwned;
 use serde::Serialize;
 
-pub use options::{Failure, Left, Options, Progress, Solved};
+pub use options::{Failure, Options, Progress, RunCheckpoint, Solved};
 
 use crate::network::Network;
 use driver::{drive, SearchHandle};
@@ -29,7 +29,7 @@ use driver::{drive, SearchHandle};
 ///
 /// ```
 /// use filch_dd::problems::knapsack;
-/// use filch_dd::Ending;
+/// use filch_dd::SolveStatus;
 /// use filch_mpi::network::threads::{connect, Delays};
 /// use filch_mpi::{solve, Options};
 ///
@@ -40,7 +40,7 @@ use driver::{drive, SearchHandle};
 ///         scope.spawn(move || {
 ///             let solved = solve(&mut rank, problem, Options::new(1), |solver| solver).expect("all ranks are there");
 ///             if let Some(solved) = solved {
-///                 assert_eq!(solved.ending, Ending::Optimal);
+///                 assert_eq!(solved.status, SolveStatus::Optimal);
 ///                 assert_eq!(solved.best.map(|best| best.cost), Some(15));
 ///             }
 ///         });

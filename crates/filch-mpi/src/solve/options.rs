@@ -4,8 +4,8 @@ use core::fmt;
 use core::time::Duration;
 
 use filch::explore::Cancel;
-use filch_dd::port::{Parcel, Totals};
-use filch_dd::{Cost, Ending, Solution};
+use filch_dd::port::{Package, Totals};
+use filch_dd::{Cost, Solution, SolveStatus};
 
 use crate::protocol::{Policy, RankStatistics};
 
@@ -25,7 +25,7 @@ pub struct Options<'a> {
     /// The host of this rank, for the statistics.
     pub host: String,
     /// The state that an earlier run left. Rank 0.
-    pub resume: Option<Left>,
+    pub resume: Option<RunCheckpoint>,
     /// Ends the run after this time. Rank 0.
     pub time_limit: Option<Duration>,
     /// Ends the run after this number of nodes. Rank 0.
@@ -37,7 +37,7 @@ pub struct Options<'a> {
     /// Called with each checkpoint, on a thread of its own, to save it. Rank 0.
     ///
     /// The last call comes at the end of every run that does not fail.
-    pub on_checkpoint: Option<Box<dyn FnMut(Left) + Send + 'a>>,
+    pub on_checkpoint: Option<Box<dyn FnMut(RunCheckpoint) + Send + 'a>>,
     /// Called for each better solution, from any rank. Rank 0.
     pub on_solution: Option<Box<dyn FnMut(&Solution, Duration) + 'a>>,
     /// Called with the progress, about once per given interval. Rank 0.
@@ -72,10 +72,10 @@ impl Options<'_> {
 
 /// The open nodes and the best solution of a run, for a checkpoint.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Left {
+pub struct RunCheckpoint {
     /// All open nodes. If there are none, the best solution is proven optimal, or there is no
     /// solution.
-    pub parcels: Vec<Parcel>,
+    pub packages: Vec<Package>,
     /// The best solution.
     pub best: Option<Solution>,
     /// The totals of all ranks in this run. Not used by a run that resumes from it.
@@ -109,7 +109,7 @@ pub struct Progress {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Solved {
     /// Why it ended.
-    pub ending: Ending,
+    pub status: SolveStatus,
     /// The best solution found.
     pub best: Option<Solution>,
     /// No solution is better than this. `None` if there is no solution, or nothing is known.

@@ -8,10 +8,10 @@ use std::thread::Scope;
 use std::time::Instant;
 
 use filch_dd::port::Totals;
-use filch_dd::{Cost, Ending, Solution};
+use filch_dd::{Cost, Solution, SolveStatus};
 
 use super::driver::SearchHandle;
-use super::options::{Left, Options, Progress, Solved};
+use super::options::{Options, Progress, RunCheckpoint, Solved};
 use super::silence::{silence_error, Silence};
 use crate::protocol::{Coordinator, Destination, EncodedSolution, Gathered, RankStatistics, ToCoordinator, ToMember};
 
@@ -35,7 +35,7 @@ pub(super) struct RankZero<'t, 'h> {
     /// When the last heartbeat was sent to the other ranks.
     last_heartbeat: Instant,
     /// Why all ranks stop.
-    reason: Ending,
+    reason: SolveStatus,
     checkpoints: Option<Checkpoints>,
     gathered: u64,
     /// The last checkpoint, of a stopped run.
@@ -51,7 +51,7 @@ struct Checkpoints {
     every: Option<Duration>,
     due: Instant,
     /// Sends to the thread that runs the checkpoint callback.
-    sender: Sender<Left>,
+    sender: Sender<RunCheckpoint>,
     /// How many checkpoints the callback has not finished.
     unwritten: Arc<AtomicUsize>,
 }
@@ -62,7 +62,7 @@ impl<'t, 'h> RankZero<'t, 'h> {
         ranks: usize,
         search: SearchHandle<'t>,
         options: &mut Options<'h>,
-        on_checkpoint: Option<Box<dyn FnMut(Left) + Send + 'h>>,
+        on_checkpoint: Option<Box<dyn FnMut(RunCheckpoint) + Send + 'h>>,
         out: &mut Vec<(Destination, ToMember)>,
     ) -> Self
     where
@@ -70,8 +70,8 @@ impl<'t, 'h> RankZero<'t, 'h> {
     {
         let now = Instant::now();
         let mut coordinator = Coordinator::new(ranks, options.identity, options.policy);
-        if let Some(Left { parcels, best, .. }) = options.resume.take() {
-            coordinator.deal(parcels, best.map(|best| search.encode(&best)), out);
+        if let Some(RunCheckpoint { packages, best, .. }) = options.resume.take() {
+            coordinator.deal(packages, best.map(|best| search.encode(&best)), out);
         }
         let checkpoints = on_checkpoint.map(|mut write| {
             let (sender, receiver) = channel();
@@ -99,7 +99,7 @@ impl<'t, 'h> RankZero<'t, 'h> {
             silence: Silence::new(ranks, now),
             silence_checked: now,
             last_heartbeat: now,
-            reason: Ending::Cancelled,
+            reason: SolveStatus::Cancelled,
             checkpoints,
             gathered: 0,
             last_checkpoint: None,
@@ -123,9 +123,9 @@ impl<'t, 'h> RankZero<'t, 'h> {
                 self.last_checkpoint = Some(gathered);
             } else {
                 self.gathered += 1;
-                let Gathered { parcels, best, totals, .. } = gathered;
+                let Gathered { packages, best, totals, .. } = gathered;
                 let best = best.as_ref().and_then(decode_solution);
-                self.write(Left { parcels, best, totals, elapsed, last: false });
+                self.write(RunCheckpoint { packages, best, totals, elapsed, last: false });
             }
         }
         let Some(best) = self.coordinator.best() else { return };
@@ -143,13 +143,13 @@ impl<'t, 'h> RankZero<'t, 'h> {
             return;
         }
         let limit = if self.time_limit.is_some_and(|limit| elapsed >= limit) {
-            Some(Ending::TimedOut)
+            Some(SolveStatus::TimedOut)
         } else if self.node_limit.is_some_and(|limit| self.coordinator.explored() >= limit) {
-            Some(Ending::NodeLimit)
+            Some(SolveStatus::NodeLimit)
         } else {
             None
         };
-        if let Some(reason) = limit.filter(|_| self.reason == Ending::Cancelled) {
+        if let Some(reason) = limit.filter(|_| self.reason == SolveStatus::Cancelled) {
             self.reason = reason;
             self.coordinator.stop(out);
         }
@@ -199,7 +199,7 @@ impl<'t, 'h> RankZero<'t, 'h> {
         }
     }
 
-    fn write(&mut self, left: Left) {
+    fn write(&mut self, left: RunCheckpoint) {
         if let Some(checkpoints) = &self.checkpoints {
             // Relaxed: a count.
             checkpoints.unwritten.fetch_add(1, Ordering::Relaxed);
@@ -214,18 +214,18 @@ impl<'t, 'h> RankZero<'t, 'h> {
         let totals = ranks.iter().fold(Totals::default(), |totals, rank| totals + rank.totals);
         let worth = self.coordinator.best().map(|best| best.worth);
         let best = self.coordinator.best().and_then(decode_solution);
-        let mut parcels = self.last_checkpoint.take().map_or(Vec::new(), |left| left.parcels);
+        let mut packages = self.last_checkpoint.take().map_or(Vec::new(), |left| left.packages);
         // Nodes that cannot improve on the best solution count as done.
-        parcels.retain(|parcel| worth.is_none_or(|worth| parcel.bound() > worth));
-        let left = parcels.iter().map(|parcel| parcel.bound()).max();
-        let (ending, bound) = match (left, worth) {
-            (None, Some(worth)) => (Ending::Optimal, Some(worth)),
-            (None, None) => (Ending::Infeasible, None),
+        packages.retain(|package| worth.is_none_or(|worth| package.bound() > worth));
+        let left = packages.iter().map(|package| package.bound()).max();
+        let (status, bound) = match (left, worth) {
+            (None, Some(worth)) => (SolveStatus::Optimal, Some(worth)),
+            (None, None) => (SolveStatus::Infeasible, None),
             (Some(bound), _) => (self.reason, Some(bound).filter(|&bound| bound != Cost::MAX)),
         };
-        self.write(Left { parcels, best: best.clone(), totals, elapsed, last: true });
+        self.write(RunCheckpoint { packages, best: best.clone(), totals, elapsed, last: true });
         Solved {
-            ending,
+            status,
             best,
             bound: bound.map(|bound| self.search.negate_if_minimising(bound)),
             totals,

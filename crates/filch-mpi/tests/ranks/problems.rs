@@ -4,16 +4,16 @@ use std::sync::Mutex;
 use std::time::Duration;
 
 use filch::explore::Cancel;
-use filch_dd::port::{Event, Parcel, Port};
+use filch_dd::port::{Event, Package, Port};
 use filch_dd::problems::bits::Words;
 use filch_dd::problems::clique::Clique;
 use filch_dd::problems::golomb::Golomb;
 use filch_dd::problems::independent_set::{self, IndependentSet};
 use filch_dd::problems::knapsack::{self, Kind};
 use filch_dd::problems::{tsptw, unsplittable_flow, Instance};
-use filch_dd::{Cost, Ending, Explored, Relaxation, Solver, Width};
+use filch_dd::{Cost, ExploredNode, Relaxation, SolveStatus, Solver, Width};
 use filch_mpi::network::{Mpi, Network};
-use filch_mpi::{solve, Left, Options, Solved};
+use filch_mpi::{solve, Options, RunCheckpoint, Solved};
 use serde::de::DeserializeOwned;
 use serde::Serialize;
 
@@ -34,9 +34,9 @@ pub(super) const CASES: &[Case] = &[
 ];
 
 /// Returns what one search finds.
-fn alone<P: Relaxation>(problem: &P, width: usize) -> (Ending, Option<Cost>) {
+fn alone<P: Relaxation>(problem: &P, width: usize) -> (SolveStatus, Option<Cost>) {
     let outcome = Solver::new(problem).width(Width::Fixed(width)).solve().expect("a single search solves it");
-    (outcome.ending, outcome.best.map(|best| best.cost))
+    (outcome.status, outcome.best.map(|best| best.cost))
 }
 
 /// Returns the result of rank 0, and `None` on other ranks. All ranks meet again at the end.
@@ -61,7 +61,7 @@ fn check_against_one_search<P: Instance>(network: &mut Mpi, problem: &P, width: 
         let solved = run(network, problem, width, (seed * 10, seed), Options { threads, ..Options::new(7) });
         let Some(solved) = solved else { continue };
         let cost = solved.best.as_ref().map(|best| best.cost);
-        assert_eq!((solved.ending, cost), alone(problem, width), "seed {seed}");
+        assert_eq!((solved.status, cost), alone(problem, width), "seed {seed}");
         if let Some(best) = &solved.best {
             let answer = problem.answer(&best.decisions).unwrap();
             assert_eq!(problem.check(&answer), Ok(best.cost), "seed {seed}");
@@ -109,14 +109,15 @@ fn trivial_instances(network: &mut Mpi) {
     check_against_one_search(network, &tour, 3);
     // A run that was complete when it was left ends at once.
     let best = Solver::new(&knapsack::paper()).solve().unwrap().best;
-    let options = Options { resume: Some(Left { best: best.clone(), ..Left::default() }), ..Options::new(7) };
+    let options =
+        Options { resume: Some(RunCheckpoint { best: best.clone(), ..RunCheckpoint::default() }), ..Options::new(7) };
     if let Some(solved) = run(network, &knapsack::paper(), 100, (5, 1), options) {
-        assert_eq!((solved.ending, solved.best, solved.totals.explored), (Ending::Optimal, best, 0));
+        assert_eq!((solved.status, solved.best, solved.totals.explored), (SolveStatus::Optimal, best, 0));
     }
 }
 
-/// Returns the root of a problem, as a parcel.
-fn root(problem: &IndependentSet<Words<1>>) -> Vec<Parcel> {
+/// Returns the root of a problem, as a package.
+fn root(problem: &IndependentSet<Words<1>>) -> Vec<Package> {
     let port = Port::new();
     port.stop();
     Solver::new(problem).port(&port).solve().expect("the search is stopped before its first node");
@@ -130,17 +131,18 @@ fn root(problem: &IndependentSet<Words<1>>) -> Vec<Parcel> {
 /// Every rank starts with the root. So all find the same solutions at about the same time.
 fn found_everywhere(network: &mut Mpi) {
     let problem = graph();
-    let parcels: Vec<Parcel> = (0..network.ranks()).flat_map(|_| root(&problem)).collect();
+    let packages: Vec<Package> = (0..network.ranks()).flat_map(|_| root(&problem)).collect();
     for seed in 0..3 {
         let reported: Mutex<Vec<Cost>> = Mutex::default();
         let options = Options {
-            resume: (network.rank() == 0).then(|| Left { parcels: parcels.clone(), ..Left::default() }),
+            resume: (network.rank() == 0)
+                .then(|| RunCheckpoint { packages: packages.clone(), ..RunCheckpoint::default() }),
             on_solution: Some(Box::new(|solution, _| reported.lock().unwrap().push(solution.cost))),
             ..Options::new(7)
         };
         let Some(solved) = run(network, &problem, 3, (seed * 10, seed), options) else { continue };
         let best = solved.best.map(|best| best.cost);
-        assert_eq!((solved.ending, best), alone(&problem, 3));
+        assert_eq!((solved.status, best), alone(&problem, 3));
         let reported = reported.into_inner().unwrap();
         assert!(reported.is_sorted_by(|one, next| one < next) && reported.last().copied() == best, "{reported:?}");
     }
@@ -150,8 +152,8 @@ fn found_everywhere(network: &mut Mpi) {
 fn statistics(network: &mut Mpi) {
     let host = format!("host {}", network.rank());
     let problem = graph();
-    let parcels = (0..network.ranks()).flat_map(|_| root(&problem)).collect();
-    let resume = (network.rank() == 0).then(|| Left { parcels, ..Left::default() });
+    let packages = (0..network.ranks()).flat_map(|_| root(&problem)).collect();
+    let resume = (network.rank() == 0).then(|| RunCheckpoint { packages, ..RunCheckpoint::default() });
     let Some(solved) = run(network, &problem, 2, (0, 1), Options { host, resume, ..Options::new(7) }) else { return };
     assert_eq!(solved.totals.explored, solved.ranks.iter().map(|rank| rank.totals.explored).sum::<u64>());
     for (number, rank) in solved.ranks.iter().enumerate() {
@@ -168,7 +170,7 @@ fn stopped_and_resumed(network: &mut Mpi) {
     // Harder than the others: all messages that lead to a stop are late, and the run must not be
     // over by then.
     let problem = IndependentSet::<Words<1>>::new(independent_set::random(64, 200, 1, 3));
-    let mut left: Option<Left> = None;
+    let mut left: Option<RunCheckpoint> = None;
     let mut stops = 0;
     loop {
         let cancel = Cancel::new();
@@ -177,7 +179,7 @@ fn stopped_and_resumed(network: &mut Mpi) {
         let stopper = stops % ranks;
         let stops_here = rank == stopper && stops < 4;
         let mut explored = 0;
-        let enough = |_: &Explored| {
+        let enough = |_: &ExploredNode| {
             explored += 1;
             if stops_here && explored == 2 {
                 cancel.cancel();
@@ -196,19 +198,19 @@ fn stopped_and_resumed(network: &mut Mpi) {
         network.meet();
         stops += 1;
         if let Some(solved) = &solved {
-            let last: Left = written.into_inner().unwrap().expect("a run writes a last checkpoint");
+            let last: RunCheckpoint = written.into_inner().unwrap().expect("a run writes a last checkpoint");
             assert!(last.last && last.best == solved.best);
             assert!(
-                solved.ending.is_proven() || solved.totals.explored >= 2,
+                solved.status.is_proven() || solved.totals.explored >= 2,
                 "the run was stopped before its first nodes"
             );
-            assert_eq!(last.parcels.is_empty(), solved.ending.is_proven());
+            assert_eq!(last.packages.is_empty(), solved.status.is_proven());
             left = Some(last);
         }
         // Counted on every rank, as ranks other than 0 do not know the result.
         if stops > 4 {
             if let Some(solved) = solved {
-                assert_eq!((solved.ending, solved.best.map(|best| best.cost)), alone(&problem, 3));
+                assert_eq!((solved.status, solved.best.map(|best| best.cost)), alone(&problem, 3));
             }
             return;
         }

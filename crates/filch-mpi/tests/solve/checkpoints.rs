@@ -5,9 +5,9 @@ use std::time::Duration;
 
 use filch::explore::Cancel;
 use filch_dd::problems::knapsack;
-use filch_dd::{Ending, Solver};
+use filch_dd::{SolveStatus, Solver};
 use filch_mpi::network::threads::Delays;
-use filch_mpi::{Left, Options};
+use filch_mpi::{Options, RunCheckpoint};
 
 use crate::common::run;
 use crate::optima::graph;
@@ -25,11 +25,11 @@ fn every_checkpoint_of_a_run_leads_to_the_same_optimum_on_any_number_of_ranks() 
             on_checkpoint: Some(Box::new(|left| written.lock().unwrap().push(left))),
             ..Options::new(7)
         });
-        assert_eq!((solved.ending, solved.best.map(|best| best.cost)), (Ending::Optimal, alone));
+        assert_eq!((solved.status, solved.best.map(|best| best.cost)), (SolveStatus::Optimal, alone));
         let written = written.into_inner().unwrap();
         assert_eq!(written.len() as u64, solved.checkpoints + 1);
         let (last, others) = written.split_last().expect("a run writes a last checkpoint");
-        assert!(last.last && last.parcels.is_empty() && last.best.as_ref().map(|best| best.cost) == alone);
+        assert!(last.last && last.packages.is_empty() && last.best.as_ref().map(|best| best.cost) == alone);
         assert_eq!(last.totals, solved.totals);
         // The first, the last, and some between.
         for (index, left) in others.iter().enumerate().step_by((others.len() / 4).max(1)) {
@@ -39,7 +39,7 @@ fn every_checkpoint_of_a_run_leads_to_the_same_optimum_on_any_number_of_ranks() 
                 resume: (rank == 0).then(|| left.clone()),
                 ..Options::new(7)
             });
-            assert_eq!((solved.ending, solved.best.map(|best| best.cost)), (Ending::Optimal, alone));
+            assert_eq!((solved.status, solved.best.map(|best| best.cost)), (SolveStatus::Optimal, alone));
         }
     }
 }
@@ -50,7 +50,7 @@ fn a_run_that_is_stopped_again_and_again_finds_the_same_optimum() {
     let problem = graph();
     let alone = Solver::new(&problem).solve().expect("a single search solves it").best.map(|best| best.cost);
     for seed in 0..4 {
-        let mut left: Option<Left> = None;
+        let mut left: Option<RunCheckpoint> = None;
         let mut stops = 0;
         loop {
             let ranks = 1 + (seed + stops) % 4;
@@ -73,12 +73,12 @@ fn a_run_that_is_stopped_again_and_again_finds_the_same_optimum() {
             let last = written.into_inner().unwrap().expect("a run writes a last checkpoint");
             assert!(last.last);
             assert_eq!(last.best, solved.best);
-            if solved.ending.is_proven() {
+            if solved.status.is_proven() {
                 assert_eq!(solved.best.map(|best| best.cost), alone);
                 break;
             }
-            assert_eq!(solved.ending, Ending::Cancelled);
-            assert!(solved.bound.is_none_or(|bound| alone <= Some(bound)) && !last.parcels.is_empty());
+            assert_eq!(solved.status, SolveStatus::Cancelled);
+            assert!(solved.bound.is_none_or(|bound| alone <= Some(bound)) && !last.packages.is_empty());
             left = Some(last);
             stops += 1;
         }
@@ -89,7 +89,7 @@ fn a_run_that_is_stopped_again_and_again_finds_the_same_optimum() {
 fn a_resumed_run_that_was_complete_ends_at_once() {
     let problem = knapsack::paper();
     let best = Solver::new(&problem).solve().expect("a single search solves it").best;
-    let left = Left { best: best.clone(), last: true, ..Left::default() };
+    let left = RunCheckpoint { best: best.clone(), last: true, ..RunCheckpoint::default() };
     let solved = run(&problem, 2, Delays::NONE, 10, |_| Options { resume: Some(left.clone()), ..Options::new(7) });
-    assert_eq!((solved.ending, solved.best, solved.totals.explored), (Ending::Optimal, best, 0));
+    assert_eq!((solved.status, solved.best, solved.totals.explored), (SolveStatus::Optimal, best, 0));
 }

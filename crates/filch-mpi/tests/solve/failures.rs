@@ -6,7 +6,7 @@ use filch_dd::problems::knapsack;
 use filch_mpi::network::threads::{connect, Delays};
 use filch_mpi::network::Network;
 use filch_mpi::protocol::{Message, Share, ToMember};
-use filch_mpi::{solve, Failure, Left, Options};
+use filch_mpi::{solve, Failure, Options, RunCheckpoint};
 
 use crate::common::all;
 use crate::optima::{graph, root};
@@ -30,8 +30,8 @@ fn a_failed_search_ends_the_run_on_all_ranks_with_its_reason() {
 
 #[test]
 fn nodes_of_another_problem_are_refused() {
-    let parcels = root(&knapsack::paper());
-    let left = Left { parcels, ..Left::default() };
+    let packages = root(&knapsack::paper());
+    let left = RunCheckpoint { packages, ..RunCheckpoint::default() };
     for ends in all(&graph(), 2, Delays::NONE, 2, |_| Options { resume: Some(left.clone()), ..Options::new(7) }) {
         assert!(ends.is_err());
     }

@@ -7,10 +7,10 @@ use std::sync::Mutex;
 use std::time::Duration;
 
 use filch::explore::Cancel;
-use filch_dd::{Cost, Decision, Ending, Problem, Relaxation, Value, Variable};
+use filch_dd::{Cost, Decision, Problem, Relaxation, SolveStatus, Value, Variable};
 use filch_mpi::network::threads::Delays;
 use filch_mpi::protocol::Policy;
-use filch_mpi::{Left, Options};
+use filch_mpi::{Options, RunCheckpoint};
 
 use crate::common::run;
 
@@ -96,15 +96,15 @@ fn most_transfers() -> Policy {
 }
 
 /// Checks that the checkpoint leads to the needle, on this number of ranks.
-fn check_leads_to_needle(needle: &Needle, left: &Left, ranks: usize, seed: u64) {
+fn check_leads_to_needle(needle: &Needle, left: &RunCheckpoint, ranks: usize, seed: u64) {
     let solved = run(needle, ranks, Delays::up_to(seed % 3, seed), 2, |rank| Options {
         resume: (rank == 0).then(|| left.clone()),
         ..Options::new(7)
     });
-    let (ending, best) = (solved.ending, solved.best.map(|best| best.cost));
+    let (status, best) = (solved.status, solved.best.map(|best| best.cost));
     assert_eq!(
-        (ending, best),
-        (Ending::Optimal, Some(1)),
+        (status, best),
+        (SolveStatus::Optimal, Some(1)),
         "seed {seed}, on {ranks} ranks: a node or a solution was lost"
     );
 }
@@ -122,10 +122,10 @@ fn every_checkpoint_of_a_run_leads_to_the_needle() {
             on_checkpoint: Some(Box::new(|left| written.lock().unwrap().push(left))),
             ..Options::new(7)
         });
-        assert_eq!((solved.ending, solved.best.map(|best| best.cost)), (Ending::Optimal, Some(1)), "seed {seed}");
+        assert_eq!((solved.status, solved.best.map(|best| best.cost)), (SolveStatus::Optimal, Some(1)), "seed {seed}");
         // Checkpoints after the needle was found contain it, even if they lost nodes.
-        let before = |left: &Left| left.best.as_ref().is_none_or(|best| best.cost == 0);
-        let written: Vec<Left> = written.into_inner().unwrap();
+        let before = |left: &RunCheckpoint| left.best.as_ref().is_none_or(|best| best.cost == 0);
+        let written: Vec<RunCheckpoint> = written.into_inner().unwrap();
         for (index, left) in written.into_iter().filter(before).enumerate() {
             before_needle += usize::from(left.totals.explored > 0);
             check_leads_to_needle(&needle, &left, 1 + (index + ranks) % 4, seed);
@@ -147,7 +147,7 @@ fn a_run_that_is_stopped_in_the_middle_leaves_all_unvisited_leaves() {
             policy: most_transfers(),
             cancel: (rank == stopper).then(|| cancel.clone()),
             checkpoint_every: Some(Duration::ZERO),
-            on_checkpoint: Some(Box::new(|left: Left| {
+            on_checkpoint: Some(Box::new(|left: RunCheckpoint| {
                 if left.totals.explored > seed % 50 {
                     cancel.cancel();
                 }
@@ -155,14 +155,14 @@ fn a_run_that_is_stopped_in_the_middle_leaves_all_unvisited_leaves() {
             })),
             ..Options::new(7)
         });
-        let left: Left = written.into_inner().unwrap().expect("a run writes a last checkpoint");
-        stopped += usize::from(solved.ending == Ending::Cancelled && left.totals.explored > 0);
+        let left: RunCheckpoint = written.into_inner().unwrap().expect("a run writes a last checkpoint");
+        stopped += usize::from(solved.status == SolveStatus::Cancelled && left.totals.explored > 0);
         let ranks = 1 + (ranks + 1) % 4;
         let solved = run(&tree, ranks, Delays::up_to(seed % 3, seed), 2, |rank| Options {
             resume: (rank == 0).then(|| left.clone()),
             ..Options::new(7)
         });
-        assert_eq!((solved.ending, solved.best.map(|best| best.cost)), (Ending::Optimal, Some(0)), "seed {seed}");
+        assert_eq!((solved.status, solved.best.map(|best| best.cost)), (SolveStatus::Optimal, Some(0)), "seed {seed}");
         let unvisited = tree.visited.iter().filter(|visited| !visited.load(Ordering::Relaxed)).count();
         assert_eq!(unvisited, 0, "seed {seed}, on {ranks} ranks: a node or a solution was lost");
     }

@@ -3,16 +3,16 @@
 use std::sync::Mutex;
 use std::time::Duration;
 
-use filch_dd::port::{Event, Parcel, Port};
+use filch_dd::port::{Event, Package, Port};
 use filch_dd::problems::bits::Words;
 use filch_dd::problems::clique::Clique;
 use filch_dd::problems::golomb::Golomb;
 use filch_dd::problems::independent_set::{self, IndependentSet};
 use filch_dd::problems::knapsack::{self, Kind};
 use filch_dd::problems::{tsptw, unsplittable_flow};
-use filch_dd::{Cost, Ending, Relaxation, Solver, Width};
+use filch_dd::{Cost, Relaxation, SolveStatus, Solver, Width};
 use filch_mpi::network::threads::Delays;
-use filch_mpi::{Left, Options};
+use filch_mpi::{Options, RunCheckpoint};
 use serde::de::DeserializeOwned;
 use serde::Serialize;
 
@@ -37,7 +37,7 @@ where
                 threads: 1 + (rank + seed as usize) % 2,
                 ..Options::new(7)
             });
-            assert_eq!(solved.ending, alone.ending, "{case}");
+            assert_eq!(solved.status, alone.status, "{case}");
             assert_eq!(solved.bound, alone.bound, "{case}");
             assert_eq!(solved.best.map(|best| best.cost), alone.best.as_ref().map(|best| best.cost), "{case}");
             assert_eq!(solved.ranks.len(), ranks, "{case}");
@@ -79,8 +79,8 @@ fn any_number_of_ranks_solves_trivial_instances() {
     check_any_number_of_ranks(&tour, 3, "an impossible tour");
 }
 
-/// Returns the root of a problem, as a parcel.
-pub(crate) fn root<P>(problem: &P) -> Vec<Parcel>
+/// Returns the root of a problem, as a package.
+pub(crate) fn root<P>(problem: &P) -> Vec<Package>
 where
     P: Relaxation,
     P::State: Serialize + DeserializeOwned,
@@ -102,13 +102,13 @@ fn a_solution_found_on_several_ranks_at_the_same_time_is_reported_once() {
     let alone = Solver::new(&problem).solve().expect("a single search solves it").best.map(|best| best.cost);
     for seed in 0..5 {
         let reported: Mutex<Vec<Cost>> = Mutex::new(Vec::new());
-        let parcels: Vec<Parcel> = (0..3).flat_map(|_| root(&problem)).collect();
+        let packages: Vec<Package> = (0..3).flat_map(|_| root(&problem)).collect();
         let solved = run(&problem, 3, Delays::up_to(seed, seed), 3, |rank| Options {
-            resume: (rank == 0).then(|| Left { parcels: parcels.clone(), ..Left::default() }),
+            resume: (rank == 0).then(|| RunCheckpoint { packages: packages.clone(), ..RunCheckpoint::default() }),
             on_solution: Some(Box::new(|solution, _| reported.lock().unwrap().push(solution.cost))),
             ..Options::new(7)
         });
-        assert_eq!((solved.ending, solved.best.map(|best| best.cost)), (Ending::Optimal, alone));
+        assert_eq!((solved.status, solved.best.map(|best| best.cost)), (SolveStatus::Optimal, alone));
         assert!(solved.ranks.iter().all(|rank| rank.receipts > 0 && rank.totals.explored > 0));
         let reported = reported.into_inner().unwrap();
         assert!(reported.windows(2).all(|pair| pair[0] < pair[1]), "{reported:?}");
@@ -120,10 +120,10 @@ fn a_solution_found_on_several_ranks_at_the_same_time_is_reported_once() {
 #[test]
 fn all_ranks_work_and_their_statistics_say_so() {
     let problem = IndependentSet::<Words<1>>::new(independent_set::random(40, 200, 1, 3));
-    let parcels: Vec<Parcel> = (0..3).flat_map(|_| root(&problem)).collect();
+    let packages: Vec<Package> = (0..3).flat_map(|_| root(&problem)).collect();
     let solved = run(&problem, 3, Delays::NONE, 2, |rank| Options {
         host: format!("host {rank}"),
-        resume: (rank == 0).then(|| Left { parcels: parcels.clone(), ..Left::default() }),
+        resume: (rank == 0).then(|| RunCheckpoint { packages: packages.clone(), ..RunCheckpoint::default() }),
         ..Options::new(7)
     });
     assert!(solved.transfers > 0);

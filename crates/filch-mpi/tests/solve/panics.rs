@@ -14,7 +14,7 @@ use filch_dd::{Cost, Decision, Problem, Relaxation, Value, Variable};
 use filch_mpi::network::threads::{connect, Delays, Threads};
 use filch_mpi::network::Network;
 use filch_mpi::protocol::{Message, ToMember};
-use filch_mpi::{solve, Left, Options};
+use filch_mpi::{solve, Options, RunCheckpoint};
 
 use crate::optima::root;
 
@@ -136,9 +136,9 @@ fn panics(broken: usize, stop: bool) {
     let problems: Vec<PanickingKnapsack> =
         (0..3).map(|rank| PanickingKnapsack(problem(), (rank == broken).then_some(&flags))).collect();
     // Each rank has work.
-    let parcels = (0..3).flat_map(|_| root(&problem())).collect();
-    let left = Left { parcels, ..Left::default() };
-    let written: Mutex<Vec<Left>> = Mutex::default();
+    let packages = (0..3).flat_map(|_| root(&problem())).collect();
+    let left = RunCheckpoint { packages, ..RunCheckpoint::default() };
+    let written: Mutex<Vec<RunCheckpoint>> = Mutex::default();
     let cancel = Cancel::new();
     if stop {
         cancel.cancel();

@@ -7,9 +7,9 @@ use std::time::Duration;
 use filch::explore::Cancel;
 use filch_dd::problems::bits::Words;
 use filch_dd::problems::independent_set::{self, IndependentSet};
-use filch_dd::Ending;
+use filch_dd::SolveStatus;
 use filch_mpi::network::threads::Delays;
-use filch_mpi::{Left, Options, Progress};
+use filch_mpi::{Options, Progress, RunCheckpoint};
 
 use crate::common::run;
 
@@ -29,23 +29,23 @@ fn any_rank_can_stop_the_run_and_the_open_nodes_are_kept() {
             on_checkpoint: Some(Box::new(|left| written.lock().unwrap().push(left))),
             ..Options::new(7)
         });
-        assert_eq!((solved.ending, solved.checkpoints), (Ending::Cancelled, 0));
-        let written: Vec<Left> = written.into_inner().unwrap();
-        assert!(matches!(&written[..], [left] if left.last && !left.parcels.is_empty()));
+        assert_eq!((solved.status, solved.checkpoints), (SolveStatus::Cancelled, 0));
+        let written: Vec<RunCheckpoint> = written.into_inner().unwrap();
+        assert!(matches!(&written[..], [left] if left.last && !left.packages.is_empty()));
     }
 }
 
 #[test]
 fn a_run_ends_at_its_limits_of_time_and_of_nodes() {
     let problem = hard();
-    for ending in [Ending::TimedOut, Ending::NodeLimit] {
+    for status in [SolveStatus::TimedOut, SolveStatus::NodeLimit] {
         let solved = run(&problem, 2, Delays::up_to(2, 1), 2, |_| Options {
-            time_limit: (ending == Ending::TimedOut).then_some(Duration::from_millis(20)),
-            node_limit: (ending == Ending::NodeLimit).then_some(3),
+            time_limit: (status == SolveStatus::TimedOut).then_some(Duration::from_millis(20)),
+            node_limit: (status == SolveStatus::NodeLimit).then_some(3),
             ..Options::new(7)
         });
-        assert_eq!(solved.ending, ending);
-        assert!(ending == Ending::TimedOut || solved.totals.explored >= 3);
+        assert_eq!(solved.status, status);
+        assert!(status == SolveStatus::TimedOut || solved.totals.explored >= 3);
     }
 }
 
@@ -59,8 +59,8 @@ fn checkpoints_progress_and_solutions_of_a_long_run_are_consistent() {
     let solved = run(&problem, 3, Delays::up_to(2, 3), 2, |_| Options {
         cancel: Some(cancel.clone()),
         checkpoint_every: Some(Duration::ZERO),
-        on_checkpoint: Some(Box::new(|left: Left| {
-            let enough = left.parcels.len() >= 3 && checkpoints.fetch_add(1, Ordering::Relaxed) >= 3;
+        on_checkpoint: Some(Box::new(|left: RunCheckpoint| {
+            let enough = left.packages.len() >= 3 && checkpoints.fetch_add(1, Ordering::Relaxed) >= 3;
             if enough && left.best.is_some() {
                 cancel.cancel();
             }
@@ -69,11 +69,11 @@ fn checkpoints_progress_and_solutions_of_a_long_run_are_consistent() {
         on_progress: Some((Duration::ZERO, Box::new(|now: &Progress| progress.lock().unwrap().push(now.clone())))),
         ..Options::new(7)
     });
-    assert_eq!(solved.ending, Ending::Cancelled);
+    assert_eq!(solved.status, SolveStatus::Cancelled);
     assert!(solved.checkpoints >= 3 && solved.ranks[1..].iter().all(|rank| rank.receipts > 0));
     let best = solved.best.as_ref().map(|best| best.cost);
     assert!(solved.bound > best);
-    let written: Vec<Left> = written.into_inner().unwrap();
+    let written: Vec<RunCheckpoint> = written.into_inner().unwrap();
     for pair in written.windows(2) {
         assert!(pair[0].totals.explored <= pair[1].totals.explored && pair[0].elapsed <= pair[1].elapsed);
         assert!(pair[0].best.as_ref().map(|best| best.cost) <= pair[1].best.as_ref().map(|best| best.cost));

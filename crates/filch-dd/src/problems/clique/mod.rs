@@ -20,7 +20,7 @@
 
 use super::bits::{Bits, Words};
 use super::independent_set::IndependentSet;
-use super::{wrong, Instance, Wrong};
+use super::{invalid, Instance, Invalid};
 use crate::{Cost, Decision, Problem, Relaxation, Value, Variable};
 
 pub use super::independent_set::{random, read, Answer, Graph};
@@ -118,16 +118,16 @@ impl<S: Bits> Relaxation for Clique<S> {
 impl<S: Bits> Instance for Clique<S> {
     type Answer = Answer;
 
-    fn answer(&self, decisions: &[Decision]) -> Result<Answer, Wrong> {
+    fn answer(&self, decisions: &[Decision]) -> Result<Answer, Invalid> {
         self.0.answer(decisions)
     }
 
-    fn check(&self, answer: &Answer) -> Result<Cost, Wrong> {
+    fn check(&self, answer: &Answer) -> Result<Cost, Invalid> {
         let weight = answer.weight(self.graph())?;
         for (at, &a) in answer.0.iter().enumerate() {
             if let Some(b) = answer.0[..at].iter().find(|&&b| !self.graph().has_edge(a, b)) {
                 let (a, b) = (a.min(*b), a.max(*b));
-                return wrong(format!("vertices {} and {} are both taken, but no edge joins them", a + 1, b + 1));
+                return invalid(format!("vertices {} and {} are both taken, but no edge joins them", a + 1, b + 1));
             }
         }
         Ok(weight)

@@ -5,7 +5,7 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 use super::super::bits::{Bits, Words};
-use super::super::{list, values, wrong, Instance, Wrong};
+use super::super::{invalid, list, values, Instance, Invalid};
 use crate::{Cost, Decision, Problem, Relaxation, Sense, Value, Variable};
 
 /// Places on the ruler, or distances.
@@ -53,9 +53,9 @@ impl Golomb {
     /// # Errors
     ///
     /// If there are none or more than 16.
-    pub fn new(marks: usize) -> Result<Golomb, Wrong> {
+    pub fn new(marks: usize) -> Result<Golomb, Invalid> {
         if !(1..=MAX_MARKS).contains(&marks) {
-            return wrong(format!("a ruler cannot have {marks} marks: give a number from 1 to {MAX_MARKS}"));
+            return invalid(format!("a ruler cannot have {marks} marks: give a number from 1 to {MAX_MARKS}"));
         }
         let mut ruler = vec![0];
         while ruler.len() < marks {
@@ -193,28 +193,28 @@ impl fmt::Display for Answer {
 impl Instance for Golomb {
     type Answer = Answer;
 
-    fn answer(&self, decisions: &[Decision]) -> Result<Answer, Wrong> {
+    fn answer(&self, decisions: &[Decision]) -> Result<Answer, Invalid> {
         let mut marks = vec![0];
         for (at, value) in values(self.variables(), decisions)?.into_iter().enumerate() {
             match value.map(usize::try_from) {
                 Some(Ok(place)) => marks.push(place),
-                _ => return wrong(format!("mark {} has no position on the ruler", at + 2)),
+                _ => return invalid(format!("mark {} has no position on the ruler", at + 2)),
             }
         }
         Ok(Answer(marks))
     }
 
-    fn check(&self, answer: &Answer) -> Result<Cost, Wrong> {
+    fn check(&self, answer: &Answer) -> Result<Cost, Invalid> {
         let marks = &answer.0;
         if marks.len() != self.marks {
-            return wrong(format!("there are {} marks, but there must be {}", marks.len(), self.marks));
+            return invalid(format!("there are {} marks, but there must be {}", marks.len(), self.marks));
         }
         if marks[0] != 0 || marks.windows(2).any(|pair| pair[0] >= pair[1]) {
-            return wrong("the marks must begin at 0 and increase");
+            return invalid("the marks must begin at 0 and increase");
         }
         match repeated(marks) {
             Some([(a, b), (c, d)]) => {
-                wrong(format!("the distance {} is measured twice: from {a} to {b} and from {c} to {d}", b - a))
+                invalid(format!("the distance {} is measured twice: from {a} to {b} and from {c} to {d}", b - a))
             }
             None => Ok((marks[marks.len() - 1]) as Cost),
         }

@@ -1,7 +1,7 @@
 //! An undirected graph with weights, as in the file.
 
 use super::super::bits::{ManyWords, Words};
-use super::super::{wrong, With, Wrong};
+use super::super::{invalid, Invalid, WithInstance};
 use super::IndependentSet;
 use crate::problems::clique::Clique;
 use crate::Cost;
@@ -29,24 +29,24 @@ impl Graph {
     ///
     /// If an edge joins a vertex to itself or to one that does not exist, a weight is negative, the
     /// weights together are more than 2^61, or there are more than 32,768 vertices.
-    pub fn new(weights: Vec<Cost>, edges: impl IntoIterator<Item = (u32, u32)>) -> Result<Graph, Wrong> {
+    pub fn new(weights: Vec<Cost>, edges: impl IntoIterator<Item = (u32, u32)>) -> Result<Graph, Invalid> {
         let vertices = weights.len();
         if vertices > MAX_VERTICES {
-            return wrong(format!("there are {vertices} vertices, but at most {MAX_VERTICES} are allowed"));
+            return invalid(format!("there are {vertices} vertices, but at most {MAX_VERTICES} are allowed"));
         }
         if let Some(at) = weights.iter().position(|&weight| weight < 0) {
-            return wrong(format!("vertex {} has the negative weight {}", at + 1, weights[at]));
+            return invalid(format!("vertex {} has the negative weight {}", at + 1, weights[at]));
         }
         if weights.iter().try_fold(0i64, |sum, &weight| sum.checked_add(weight)).is_none_or(|sum| sum > 1 << 61) {
-            return wrong("the weights of the vertices come to more than 2^61 together, which could overflow");
+            return invalid("the weights of the vertices come to more than 2^61 together, which could overflow");
         }
         let mut list = Vec::new();
         for (a, b) in edges {
             if a == b {
-                return wrong(format!("an edge joins vertex {} to itself", u64::from(a) + 1));
+                return invalid(format!("an edge joins vertex {} to itself", u64::from(a) + 1));
             }
             if a.max(b) as usize >= vertices {
-                return wrong(format!(
+                return invalid(format!(
                     "an edge goes to vertex {}, but there are only {vertices}",
                     u64::from(a.max(b)) + 1
                 ));
@@ -91,7 +91,7 @@ impl Graph {
     /// Calls `with` with the independent set problem of this graph.
     ///
     /// The states are as small as the graph allows.
-    pub fn independent_set<W: With>(self, with: W) -> W::Output {
+    pub fn independent_set<W: WithInstance>(self, with: W) -> W::Output {
         match self.vertices().div_ceil(64) {
             0..=1 => with.with(&IndependentSet::<Words<1>>::new(self)),
             2 => with.with(&IndependentSet::<Words<2>>::new(self)),
@@ -106,7 +106,7 @@ impl Graph {
     /// Calls `with` with the clique problem of this graph.
     ///
     /// The states are as small as the graph allows.
-    pub fn clique<W: With>(self, with: W) -> W::Output {
+    pub fn clique<W: WithInstance>(self, with: W) -> W::Output {
         match self.vertices().div_ceil(64) {
             0..=1 => with.with(&Clique::<Words<1>>::new(self)),
             2 => with.with(&Clique::<Words<2>>::new(self)),

@@ -3,7 +3,7 @@
 use std::fmt;
 
 use super::super::bits::{Bits, Words};
-use super::super::{list, taken, wrong, Instance, Wrong};
+use super::super::{invalid, list, taken, Instance, Invalid};
 use super::{Graph, Rarest};
 use crate::{Cost, Decision, Problem, Relaxation, Value, Variable};
 
@@ -231,12 +231,12 @@ impl fmt::Display for Answer {
 
 impl Answer {
     /// Returns the weight of the vertices, if each exists and occurs only once.
-    pub(crate) fn weight(&self, graph: &Graph) -> Result<Cost, Wrong> {
+    pub(crate) fn weight(&self, graph: &Graph) -> Result<Cost, Invalid> {
         let mut seen = vec![false; graph.vertices()];
         for &vertex in &self.0 {
             match seen.get_mut(vertex) {
-                None => return wrong(format!("vertex {} is taken, but there are only {}", vertex + 1, seen.len())),
-                Some(true) => return wrong(format!("vertex {} is taken twice", vertex + 1)),
+                None => return invalid(format!("vertex {} is taken, but there are only {}", vertex + 1, seen.len())),
+                Some(true) => return invalid(format!("vertex {} is taken twice", vertex + 1)),
                 Some(seen) => *seen = true,
             }
         }
@@ -247,16 +247,16 @@ impl Answer {
 impl<S: Bits> Instance for IndependentSet<S> {
     type Answer = Answer;
 
-    fn answer(&self, decisions: &[Decision]) -> Result<Answer, Wrong> {
+    fn answer(&self, decisions: &[Decision]) -> Result<Answer, Invalid> {
         taken(self.weights.len(), decisions).map(Answer)
     }
 
-    fn check(&self, answer: &Answer) -> Result<Cost, Wrong> {
+    fn check(&self, answer: &Answer) -> Result<Cost, Invalid> {
         let weight = answer.weight(&self.graph)?;
         let mut inside = vec![false; self.graph.vertices()];
         answer.0.iter().for_each(|&vertex| inside[vertex] = true);
         match self.graph.edges().iter().find(|&&(a, b)| inside[a as usize] && inside[b as usize]) {
-            Some((a, b)) => wrong(format!("vertices {} and {} are both taken, but an edge joins them", a + 1, b + 1)),
+            Some((a, b)) => invalid(format!("vertices {} and {} are both taken, but an edge joins them", a + 1, b + 1)),
             None => Ok(weight),
         }
     }

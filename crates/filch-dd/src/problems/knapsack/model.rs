@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::super::{list, taken, wrong, Instance, Wrong};
+use super::super::{invalid, list, taken, Instance, Invalid};
 use crate::{Cost, Decision, Dominance, Problem, Relaxation, Value, Variable};
 
 /// An item that can be put into the sack.
@@ -52,25 +52,25 @@ impl Knapsack {
     /// # Errors
     ///
     /// If a number is negative, or the sum of the weights or of the profits is more than 2^61.
-    pub fn new(capacity: i64, items: Vec<Item>) -> Result<Knapsack, Wrong> {
+    pub fn new(capacity: i64, items: Vec<Item>) -> Result<Knapsack, Invalid> {
         if capacity < 0 {
-            return wrong(format!("the capacity {capacity} is negative"));
+            return invalid(format!("the capacity {capacity} is negative"));
         }
         if items.len() > u32::MAX as usize {
-            return wrong(format!("there are {} items, but at most {} are allowed", items.len(), u32::MAX));
+            return invalid(format!("there are {} items, but at most {} are allowed", items.len(), u32::MAX));
         }
         let mut totals = [0i64; 2];
         for (at, item) in items.iter().enumerate() {
             for (total, part) in totals.iter_mut().zip([item.profit, item.weight]) {
                 if part < 0 {
-                    return wrong(format!("item {} has a negative number: {part}", at + 1));
+                    return invalid(format!("item {} has a negative number: {part}", at + 1));
                 }
                 *total = total.saturating_add(part);
             }
         }
         for (total, what) in totals.iter().zip(["profits", "weights"]) {
             if *total > MOST {
-                return wrong(format!(
+                return invalid(format!(
                     "the {what} of the items come to more than {MOST} together, which could overflow"
                 ));
             }
@@ -229,27 +229,27 @@ impl fmt::Display for Answer {
 impl Instance for Knapsack {
     type Answer = Answer;
 
-    fn answer(&self, decisions: &[Decision]) -> Result<Answer, Wrong> {
+    fn answer(&self, decisions: &[Decision]) -> Result<Answer, Invalid> {
         let mut items: Vec<usize> =
             taken(self.items.len(), decisions)?.into_iter().map(|at| self.order[at] as usize).collect();
         items.sort_unstable();
         Ok(Answer(items))
     }
 
-    fn check(&self, answer: &Answer) -> Result<Cost, Wrong> {
+    fn check(&self, answer: &Answer) -> Result<Cost, Invalid> {
         let mut seen = vec![false; self.items.len()];
         let (mut profit, mut weight) = (0, 0);
         for &item in &answer.0 {
             match seen.get_mut(item) {
-                None => return wrong(format!("item {} is taken, but there are only {}", item + 1, self.items.len())),
-                Some(true) => return wrong(format!("item {} is taken twice", item + 1)),
+                None => return invalid(format!("item {} is taken, but there are only {}", item + 1, self.items.len())),
+                Some(true) => return invalid(format!("item {} is taken twice", item + 1)),
                 Some(seen) => *seen = true,
             }
             profit += self.items[item].profit;
             weight += self.items[item].weight;
         }
         if weight > self.capacity {
-            return wrong(format!("the items weigh {weight}, but the sack carries {}", self.capacity));
+            return invalid(format!("the items weigh {weight}, but the sack carries {}", self.capacity));
         }
         Ok(profit)
     }

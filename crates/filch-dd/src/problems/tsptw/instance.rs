@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::super::{list, wrong, Wrong};
+use super::super::{invalid, list, Invalid};
 use crate::Cost;
 
 /// When a place can be visited, both ends included.
@@ -42,13 +42,13 @@ impl Tsptw {
     /// If there is no place or more than 256, the number of distances is not the number of pairs of
     /// places, a number is negative, a window closes before it opens, or numbers are so large that
     /// sums of them could overflow.
-    pub fn new(mut distances: Vec<i64>, windows: Vec<Window>, decimals: u32) -> Result<Tsptw, Wrong> {
+    pub fn new(mut distances: Vec<i64>, windows: Vec<Window>, decimals: u32) -> Result<Tsptw, Invalid> {
         let places = windows.len();
         if !(1..=MAX_PLACES).contains(&places) {
-            return wrong(format!("there are {places} places, but there must be from 1 to {MAX_PLACES}"));
+            return invalid(format!("there are {places} places, but there must be from 1 to {MAX_PLACES}"));
         }
         if distances.len() != places * places {
-            return wrong(format!(
+            return invalid(format!(
                 "there are {} distances for {places} places, but there must be {}",
                 distances.len(),
                 places * places
@@ -56,7 +56,7 @@ impl Tsptw {
         }
         (0..places).for_each(|place| distances[place * places + place] = 0);
         if let Some(at) = distances.iter().position(|&distance| distance < 0) {
-            return wrong(format!(
+            return invalid(format!(
                 "the distance from place {} to place {} is negative",
                 at / places + 1,
                 at % places + 1
@@ -64,7 +64,7 @@ impl Tsptw {
         }
         for (at, window) in windows.iter().enumerate() {
             if window.opens < 0 || window.closes < window.opens {
-                return wrong(format!(
+                return invalid(format!(
                     "the window of place {} closes at {} and opens at {}",
                     at + 1,
                     window.closes,
@@ -78,7 +78,7 @@ impl Tsptw {
         let latest = windows.iter().map(|window| window.closes).max().unwrap_or(0);
         let limit = i128::from(latest) * (places as i128 + 2) + i128::from(furthest) * 2 * (places as i128 + 1);
         if limit > 1 << 61 {
-            return wrong("the times and distances are so large that sums of them could overflow");
+            return invalid("the times and distances are so large that sums of them could overflow");
         }
 
         let mut shortest = distances.clone();
@@ -152,26 +152,28 @@ impl Tsptw {
     }
 
     /// Returns the time at which the tour is back, or why the tour is invalid.
-    pub(super) fn tour_time(&self, tour: &[usize]) -> Result<Cost, Wrong> {
+    pub(super) fn tour_time(&self, tour: &[usize]) -> Result<Cost, Invalid> {
         let mut visited = vec![false; self.places()];
         let (mut here, mut time) = (0, self.window(0).opens);
         for &place in tour.iter().chain([&0]) {
             match visited.get_mut(place) {
-                None => return wrong(format!("place {} is visited, but there are only {}", place + 1, self.places())),
-                Some(true) => return wrong(format!("place {} is visited twice", place + 1)),
+                None => {
+                    return invalid(format!("place {} is visited, but there are only {}", place + 1, self.places()))
+                }
+                Some(true) => return invalid(format!("place {} is visited twice", place + 1)),
                 Some(visited) => *visited = true,
             }
             let window = self.window(place);
             time += self.distance(here, place);
             if time > window.closes {
                 let (time, closes) = (self.time(time), self.time(window.closes));
-                return wrong(format!("place {} is reached at {time}, but its window closes at {closes}", place + 1));
+                return invalid(format!("place {} is reached at {time}, but its window closes at {closes}", place + 1));
             }
             time = time.max(window.opens);
             here = place;
         }
         match visited.iter().position(|visited| !visited) {
-            Some(place) => wrong(format!("place {} is not visited", place + 1)),
+            Some(place) => invalid(format!("place {} is not visited", place + 1)),
             None => Ok(time),
         }
     }

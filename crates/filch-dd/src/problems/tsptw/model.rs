@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::super::bits::{Bits, Words};
-use super::super::{values, wrong, Instance, Wrong};
+use super::super::{invalid, values, Instance, Invalid};
 use super::instance::{Answer, Tsptw};
 use crate::{Cost, Decision, Dominance, Problem, Relaxation, Sense, Value, Variable};
 
@@ -203,21 +203,21 @@ impl Dominance for Tsptw {
 impl Instance for Tsptw {
     type Answer = Answer;
 
-    fn answer(&self, decisions: &[Decision]) -> Result<Answer, Wrong> {
+    fn answer(&self, decisions: &[Decision]) -> Result<Answer, Invalid> {
         let mut tour = Vec::with_capacity(self.places());
         for (stop, value) in values(self.places(), decisions)?.into_iter().enumerate() {
             match value.map(usize::try_from) {
                 Some(Ok(place)) => tour.push(place),
-                _ => return wrong(format!("stop {} of the tour is not a place", stop + 1)),
+                _ => return invalid(format!("stop {} of the tour is not a place", stop + 1)),
             }
         }
         match tour.pop() {
             Some(0) => Ok(Answer(tour)),
-            _ => wrong("the tour does not end at the depot"),
+            _ => invalid("the tour does not end at the depot"),
         }
     }
 
-    fn check(&self, answer: &Answer) -> Result<Cost, Wrong> {
+    fn check(&self, answer: &Answer) -> Result<Cost, Invalid> {
         self.tour_time(&answer.0)
     }
 }

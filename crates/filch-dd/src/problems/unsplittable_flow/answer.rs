@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::super::{values, wrong, Instance, Wrong};
+use super::super::{invalid, values, Instance, Invalid};
 use super::network::Network;
 use crate::{Cost, Decision, Problem};
 
@@ -52,17 +52,17 @@ impl Network {
     /// Checks that each arc with flow at a chosen node is matched exactly once.
     ///
     /// The caller has checked that matched arcs have the same flow.
-    fn check_matched(&self, node: usize, answer: &Answer) -> Result<(), Wrong> {
+    fn check_matched(&self, node: usize, answer: &Answer) -> Result<(), Invalid> {
         let name = node + 1;
         for (side, arcs) in [(0, &self.into[node]), (1, &self.out[node])] {
             for &arc in arcs {
                 let has = |&&(from, to): &&(usize, usize)| [from, to][side] == arc;
                 let times = answer.matched.iter().filter(has).count();
                 if times > 1 {
-                    return wrong(format!("arc {} is matched {times} times at node {name}", arc + 1));
+                    return invalid(format!("arc {} is matched {times} times at node {name}", arc + 1));
                 }
                 if times == 0 && answer.flow[arc] > 0 {
-                    return wrong(format!(
+                    return invalid(format!(
                         "arc {} carries {} at node {name}, but is not matched",
                         arc + 1,
                         answer.flow[arc]
@@ -77,7 +77,7 @@ impl Network {
 impl Instance for Network {
     type Answer = Answer;
 
-    fn answer(&self, decisions: &[Decision]) -> Result<Answer, Wrong> {
+    fn answer(&self, decisions: &[Decision]) -> Result<Answer, Invalid> {
         let values = values(self.variables(), decisions)?;
         let mut answer = Answer { flow: vec![0; self.arcs().len()], matched: Vec::new() };
         let mut state = self.begin(&mut |arc, amount| answer.flow[arc] = amount);
@@ -87,7 +87,7 @@ impl Instance for Network {
             let mut allowed = false;
             self.domain(variable, &state, |value| allowed |= value == decision.value);
             if !allowed {
-                return wrong(format!("{variable} = {} is not in the domain", decision.value));
+                return invalid(format!("{variable} = {} is not in the domain", decision.value));
             }
             let step = self.steps[at];
             if self.nodes()[step.node].chosen && decision.value > 0 {
@@ -99,9 +99,9 @@ impl Instance for Network {
         Ok(answer)
     }
 
-    fn check(&self, answer: &Answer) -> Result<Cost, Wrong> {
+    fn check(&self, answer: &Answer) -> Result<Cost, Invalid> {
         if answer.flow.len() != self.arcs().len() {
-            return wrong(format!(
+            return invalid(format!(
                 "there are flows for {} arcs, but the network has {}",
                 answer.flow.len(),
                 self.arcs().len()
@@ -113,14 +113,14 @@ impl Instance for Network {
                 || node != self.arcs().get(to).map(|arc| arc.from)
                 || node.is_some_and(|node| !self.nodes()[node].chosen)
             {
-                return wrong(format!(
+                return invalid(format!(
                     "arcs {} and {} are matched, but do not meet at a chosen node",
                     from + 1,
                     to + 1
                 ));
             }
             if answer.flow[from] != answer.flow[to] {
-                return wrong(format!(
+                return invalid(format!(
                     "arcs {} and {} are matched, but carry {} and {}",
                     from + 1,
                     to + 1,
@@ -131,7 +131,7 @@ impl Instance for Network {
         }
         for (at, (arc, &flow)) in self.arcs().iter().zip(&answer.flow).enumerate() {
             if flow > arc.capacity {
-                return wrong(format!("arc {} carries {flow}, but can carry only {}", at + 1, arc.capacity));
+                return invalid(format!("arc {} carries {flow}, but can carry only {}", at + 1, arc.capacity));
             }
         }
         let mut worth = 0;
@@ -140,10 +140,10 @@ impl Instance for Network {
             let (arrives, leaves) = (total(&self.into[at]), total(&self.out[at]));
             match (self.into[at].is_empty(), self.out[at].is_empty()) {
                 (true, _) if leaves > u64::from(node.supply) => {
-                    return wrong(format!("node {} sends {leaves}, but has only {}", at + 1, node.supply));
+                    return invalid(format!("node {} sends {leaves}, but has only {}", at + 1, node.supply));
                 }
                 (false, false) if arrives != leaves => {
-                    return wrong(format!("{arrives} arrive at node {}, and {leaves} leave", at + 1));
+                    return invalid(format!("{arrives} arrive at node {}, and {leaves} leave", at + 1));
                 }
                 (_, true) => worth += arrives as Cost * Cost::from(node.value),
                 _ => {}

@@ -1,6 +1,6 @@
 //! An instance as in the file, and the data computed from it before a search.
 
-use super::super::{wrong, Wrong};
+use super::super::{invalid, Invalid};
 use crate::Cost;
 
 /// An arc from one node to another.
@@ -79,9 +79,9 @@ impl Network {
     /// outgoing one; if a chosen node has no incoming or no outgoing arc, or more than 64 outgoing
     /// ones; if a unit is worth more than 1,000,000; or if there are more than 4,096 nodes or
     /// 65,536 arcs.
-    pub fn new(nodes: Vec<Node>, arcs: Vec<Arc>) -> Result<Network, Wrong> {
+    pub fn new(nodes: Vec<Node>, arcs: Vec<Arc>) -> Result<Network, Invalid> {
         if nodes.len() > MAX_NODES || arcs.len() > MAX_ARCS {
-            return wrong(format!(
+            return invalid(format!(
                 "there are {} nodes and {} arcs, but at most {MAX_NODES} and {MAX_ARCS} are allowed",
                 nodes.len(),
                 arcs.len()
@@ -91,7 +91,7 @@ impl Network {
         let mut out = vec![Vec::new(); nodes.len()];
         for (at, arc) in arcs.iter().enumerate() {
             if arc.from >= arc.to || arc.to >= nodes.len() {
-                return wrong(format!(
+                return invalid(format!(
                     "arc {} goes from node {} to node {}: it must go to a higher number, up to {}",
                     at + 1,
                     arc.from + 1,
@@ -100,7 +100,7 @@ impl Network {
                 ));
             }
             if arc.capacity > MAX_CAPACITY {
-                return wrong(format!(
+                return invalid(format!(
                     "arc {} can carry {}, but at most {MAX_CAPACITY} is allowed",
                     at + 1,
                     arc.capacity
@@ -112,22 +112,22 @@ impl Network {
         for (at, node) in nodes.iter().enumerate() {
             let name = at + 1;
             if node.supply > 0 && !into[at].is_empty() {
-                return wrong(format!("node {name} has a supply, but an arc leads to it, so it is no source"));
+                return invalid(format!("node {name} has a supply, but an arc leads to it, so it is no source"));
             }
             if node.value > MAX_VALUE {
-                return wrong(format!(
+                return invalid(format!(
                     "a unit at node {name} is worth {}, but at most {MAX_VALUE} is allowed",
                     node.value
                 ));
             }
             if node.value > 0 && !out[at].is_empty() {
-                return wrong(format!("node {name} has a value, but an arc leads away from it, so it is no sink"));
+                return invalid(format!("node {name} has a value, but an arc leads away from it, so it is no sink"));
             }
             if node.chosen && (into[at].is_empty() || out[at].is_empty()) {
-                return wrong(format!("node {name} is chosen, but has no arcs to match: there must be some that lead to it and some that lead away"));
+                return invalid(format!("node {name} is chosen, but has no arcs to match: there must be some that lead to it and some that lead away"));
             }
             if node.chosen && out[at].len() > MAX_OUT {
-                return wrong(format!(
+                return invalid(format!(
                     "node {name} is chosen and {} arcs lead away from it, but at most {MAX_OUT} are allowed",
                     out[at].len()
                 ));

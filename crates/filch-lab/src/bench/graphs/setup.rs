@@ -7,7 +7,7 @@ use filch_graph::{Graph, Vertex};
 
 use super::cases::{Case, SEED};
 use super::contenders::{
-    crossbeam_pool, explore, rayon_frontier, rayon_spawn, serial, serial_pair, CrossbeamLifo, Explored, Input, Sample,
+    crossbeam_pool, explore, rayon_frontier, rayon_spawn, serial, serial_pair, CrossbeamLifo, ExploreRun, Input, Sample,
 };
 use super::plan::Plan;
 use super::problems::Problem;
@@ -61,7 +61,7 @@ impl<P: Problem + Send> Setup<P> {
         let mut runners = vec![self.runner(SERIAL, 1, serial)];
         for threads in thread_counts(threads) {
             for queue in Queue::ALL {
-                let run = move |input: &Input, problem: &mut P| queue.with(Explored { input, problem, threads })?;
+                let run = move |input: &Input, problem: &mut P| queue.with(ExploreRun { input, problem, threads })?;
                 runners.push(self.runner(queue.name(), threads, run));
             }
             runners.extend([

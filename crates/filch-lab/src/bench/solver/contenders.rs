@@ -117,7 +117,7 @@ impl Solve<'_> {
             explored: outcome.statistics.explored as f64,
             diagram_nodes: Some(outcome.statistics.diagram_nodes as f64),
             cost: outcome.best.as_ref().map(|best| best.cost),
-            proven: outcome.ending.is_proven(),
+            proven: outcome.status.is_proven(),
             peak_bytes: None,
         })
     }

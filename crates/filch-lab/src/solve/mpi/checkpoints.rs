@@ -4,8 +4,8 @@ use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use filch_dd::checkpoint::{sweep, Checkpoint, CheckpointError};
-use filch_mpi::Left;
+use filch_dd::checkpoint::{remove_partial_files, Checkpoint, CheckpointError};
+use filch_mpi::RunCheckpoint;
 
 use super::super::checkpoint::{resume_command, warn};
 use crate::figures::time;
@@ -28,22 +28,22 @@ impl SavedCheckpoints {
     /// Returns a function that writes the rest of a run to this file.
     ///
     /// `all` holds the identity of the search, and what was done before this run.
-    pub(super) fn writer(&self, path: &Path, all: Checkpoint) -> impl FnMut(Left) + Send + 'static {
-        sweep(path);
+    pub(super) fn writer(&self, path: &Path, all: Checkpoint) -> impl FnMut(RunCheckpoint) + Send + 'static {
+        remove_partial_files(path);
         let (path, saved) = (path.to_owned(), self.clone());
         let before = (all.elapsed, all.totals);
         let mut all = all;
         move |left| {
-            let Left { parcels, best, totals, elapsed, last } = left;
+            let RunCheckpoint { packages, best, totals, elapsed, last } = left;
             // If no node is open the run is about to end: only the last checkpoint may say so.
-            if parcels.is_empty() && !last {
+            if packages.is_empty() && !last {
                 return;
             }
             let taken = Instant::now();
             (all.elapsed, all.totals) = (before.0.saturating_add(elapsed), before.1 + totals);
-            (all.parcels, all.best) = (parcels, best);
+            (all.packages, all.best) = (packages, best);
             let result = all.write(&path);
-            all.parcels = Vec::new();
+            all.packages = Vec::new();
             let mut state = saved.lock();
             match result {
                 Ok(()) => {
@@ -99,13 +99,13 @@ impl SavedCheckpoints {
 #[cfg(test)]
 mod tests {
     use filch_dd::checkpoint::Identity;
-    use filch_dd::port::{Parcel, Totals};
+    use filch_dd::port::{Package, Totals};
 
     use super::*;
 
-    fn left(explored: u64, last: bool) -> Left {
+    fn left(explored: u64, last: bool) -> RunCheckpoint {
         let totals = Totals { explored, ..Totals::default() };
-        Left { parcels: vec![Parcel::default()], totals, last, ..Left::default() }
+        RunCheckpoint { packages: vec![Package::default()], totals, last, ..RunCheckpoint::default() }
     }
 
     #[test]
@@ -121,7 +121,7 @@ mod tests {
         write(left(2, false));
         // A checkpoint without open nodes reads as a proof, which only the last checkpoint may
         // give.
-        write(Left::default());
+        write(RunCheckpoint::default());
         assert_eq!(Checkpoint::read(&path).unwrap().totals.explored, 102);
         let hint = saved.resume_hint(Some(&path), None, 2);
         assert!(hint.contains("is complete") && hint.contains("mpirun -n 2") && hint.contains("--resume"), "{hint}");

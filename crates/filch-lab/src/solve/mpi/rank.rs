@@ -11,10 +11,10 @@ use std::time::Duration;
 use anyhow::{anyhow, Context, Result};
 use filch::explore::Cancel;
 use filch_dd::checkpoint::{hash, Checkpoint};
-use filch_dd::{Ending, Incumbent, Outcome, Solution, Statistics};
+use filch_dd::{Incumbent, Outcome, Solution, SolveStatus, Statistics};
 use filch_mpi::network::{agree, Mpi, Network};
 use filch_mpi::protocol::RankStatistics;
-use filch_mpi::{Left, Options, Solved as RanksSolved};
+use filch_mpi::{Options, RunCheckpoint, Solved as RanksSolved};
 
 use super::super::checkpoint::{Parts, Plan};
 use super::super::progress::{self, ProgressDisplay};
@@ -59,7 +59,7 @@ pub(in super::super) fn run(arguments: &Arguments) -> Result<ExitCode> {
     let resumed_from = arguments.resume.as_deref();
     let (saved, ranks) = (SavedCheckpoints::default(), network.ranks());
     let mut all = Checkpoint {
-        parcels: Vec::new(),
+        packages: Vec::new(),
         best: None,
         ..resumed.clone().unwrap_or_else(|| Checkpoint::new(identity.clone()))
     };
@@ -72,7 +72,11 @@ pub(in super::super) fn run(arguments: &Arguments) -> Result<ExitCode> {
     options.cancel = Some(cancel.clone());
     options.host = Mpi::machine();
     if is_first {
-        options.resume = resumed.map(|Checkpoint { parcels, best, .. }| Left { parcels, best, ..Left::default() });
+        options.resume = resumed.map(|Checkpoint { packages, best, .. }| RunCheckpoint {
+            packages,
+            best,
+            ..RunCheckpoint::default()
+        });
         (options.time_limit, options.node_limit) = (arguments.time, arguments.nodes);
         if let Some(file) = &file {
             options.checkpoint_every = Some(every);
@@ -153,7 +157,7 @@ fn to_u32(count: usize) -> u32 {
 fn single_search_progress(progress: &filch_mpi::Progress) -> filch_dd::Progress {
     let filch_mpi::Progress { open, explored, best, bound, elapsed, .. } = *progress;
     let so_far = best.map(|cost| Solution { cost, decisions: Vec::new() });
-    let gap = Outcome { ending: Ending::Cancelled, best: so_far, bound, statistics: Statistics::default() }.gap();
+    let gap = Outcome { status: SolveStatus::Cancelled, best: so_far, bound, statistics: Statistics::default() }.gap();
     filch_dd::Progress { open, explored, best, bound, gap, elapsed, memory: 0 }
 }
 
@@ -177,7 +181,7 @@ fn print_hint_if_stuck(over: &Receiver<()>, cancel: &Cancel, resume_hint: impl F
 
 /// Converts the result of all ranks to that of a single search.
 pub(in super::super) fn outcome(solved: RanksSolved) -> (Outcome, Vec<Rank>) {
-    let RanksSolved { ending, best, bound, totals, ranks, transfers, elapsed, .. } = solved;
+    let RanksSolved { status, best, bound, totals, ranks, transfers, elapsed, .. } = solved;
     let statistics = Statistics {
         explored: totals.explored,
         closed: totals.closed,
@@ -187,7 +191,7 @@ pub(in super::super) fn outcome(solved: RanksSolved) -> (Outcome, Vec<Rank>) {
         elapsed,
         ..Statistics::default()
     };
-    (Outcome { ending, best, bound, statistics }, ranks.iter().enumerate().map(rank).collect())
+    (Outcome { status, best, bound, statistics }, ranks.iter().enumerate().map(rank).collect())
 }
 
 fn rank((rank, statistics): (usize, &RankStatistics)) -> Rank {

@@ -10,8 +10,8 @@ use filch_dd::Cost;
 use super::bounds::Bounds;
 use super::defect::{Defect, Flaw};
 use super::message::{
-    parts, Destination, EncodedSolution, Hello, Parcel, RankStatistics, Share, Status, ToCoordinator, ToMember, Totals,
-    VERSION,
+    parts, Destination, EncodedSolution, Hello, Package, RankStatistics, Share, Status, ToCoordinator, ToMember,
+    Totals, VERSION,
 };
 use super::policy::{Balance, Policy};
 
@@ -21,7 +21,7 @@ pub struct Gathered {
     /// The number of the checkpoint, from 1.
     pub round: u64,
     /// All open nodes.
-    pub parcels: Vec<Parcel>,
+    pub packages: Vec<Package>,
     /// The best solution.
     pub best: Option<EncodedSolution>,
     /// What was done since the ranks started.
@@ -138,7 +138,7 @@ impl Coordinator {
     /// Must come before any other call.
     pub fn deal(
         &mut self,
-        mut parcels: Vec<Parcel>,
+        mut packages: Vec<Package>,
         best: Option<EncodedSolution>,
         out: &mut Vec<(Destination, ToMember)>,
     ) {
@@ -146,19 +146,19 @@ impl Coordinator {
             out.push((Destination::All, ToMember::Found(best.clone())));
             self.best = Some(best);
         }
-        // Each rank gets its part of the most promising parcels.
-        parcels.sort_by_key(|parcel| core::cmp::Reverse(parcel.bound()));
+        // Each rank gets its part of the most promising packages.
+        packages.sort_by_key(|package| core::cmp::Reverse(package.bound()));
         let ranks = self.ranks.len();
-        let mut per_rank: Vec<Vec<Parcel>> = vec![Vec::new(); ranks.min(parcels.len())];
-        for (index, parcel) in parcels.into_iter().enumerate() {
-            per_rank[index % ranks].push(parcel);
+        let mut per_rank: Vec<Vec<Package>> = vec![Vec::new(); ranks.min(packages.len())];
+        for (index, package) in packages.into_iter().enumerate() {
+            per_rank[index % ranks].push(package);
         }
-        for (to, parcels) in per_rank.into_iter().enumerate() {
-            let bound = parcels.iter().map(Parcel::bound).max();
+        for (to, packages) in per_rank.into_iter().enumerate() {
+            let bound = packages.iter().map(Package::bound).max();
             let order = self.order(None, to, bound);
-            let mut parts = parts(parcels).peekable();
-            while let Some(parcels) = parts.next() {
-                out.push((Destination::Rank(to), ToMember::Nodes { order, parcels, last: parts.peek().is_none() }));
+            let mut parts = parts(packages).peekable();
+            while let Some(packages) = parts.next() {
+                out.push((Destination::Rank(to), ToMember::Nodes { order, packages, last: parts.peek().is_none() }));
             }
         }
     }
@@ -210,7 +210,7 @@ impl Coordinator {
                 _ => self.fail(format!("rank {from} received order {order}, which is not for it"), out),
             },
             ToCoordinator::Found(solution) => self.found(from, solution, out),
-            ToCoordinator::Frontier { round, parcels, last } => self.frontier(from, round, parcels, last, out),
+            ToCoordinator::Frontier { round, packages, last } => self.frontier(from, round, packages, last, out),
             ToCoordinator::Quit => self.wants_stop = true,
             ToCoordinator::Failed(why) => self.fail(format!("rank {from}: {why}"), out),
             ToCoordinator::Finished(statistics) => {
@@ -360,14 +360,14 @@ impl Coordinator {
         &mut self,
         from: usize,
         round: u64,
-        parcels: Vec<Parcel>,
+        packages: Vec<Package>,
         last: Option<Totals>,
         out: &mut Vec<(Destination, ToMember)>,
     ) {
         let Some(gathering) = self.gathering.as_mut().filter(|gathering| gathering.round == round) else {
             return self.fail(format!("rank {from} answered for checkpoint {round}, which was not requested"), out);
         };
-        gathering.parcels.extend(parcels);
+        gathering.packages.extend(packages);
         if let Some(totals) = last {
             gathering.totals += totals;
             self.answers += 1;
@@ -441,7 +441,7 @@ impl Coordinator {
         self.round += 1;
         self.answers = 0;
         let (round, last) = (self.round, self.wants_stop);
-        self.gathering = Some(Gathered { round, parcels: Vec::new(), best: None, totals: Totals::default(), last });
+        self.gathering = Some(Gathered { round, packages: Vec::new(), best: None, totals: Totals::default(), last });
         self.wants_checkpoint = false;
         if last {
             self.phase = Phase::Stopping;

@@ -48,11 +48,11 @@ fn the_bound_falls_only_when_all_better_nodes_are_done() {
 #[test]
 fn nodes_of_an_earlier_run_are_dealt_to_all_ranks_and_stay_outstanding() {
     let (mut coordinator, mut out) = (Coordinator::new(2, 5, Policy::default()), Vec::new());
-    let parcel = |bound| Parcel::new(1, bound, Vec::new());
-    coordinator.deal(vec![parcel(1), parcel(3), parcel(2)], None, &mut out);
+    let package = |bound| Package::new(1, bound, Vec::new());
+    coordinator.deal(vec![package(1), package(3), package(2)], None, &mut out);
     let nodes = |order, bounds: &[Cost]| ToMember::Nodes {
         order,
-        parcels: bounds.iter().copied().map(parcel).collect(),
+        packages: bounds.iter().copied().map(package).collect(),
         last: true,
     };
     assert_eq!(out, [(Destination::Rank(0), nodes(1, &[3, 1])), (Destination::Rank(1), nodes(2, &[2]))]);

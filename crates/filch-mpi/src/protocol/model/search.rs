@@ -7,7 +7,7 @@ use std::collections::VecDeque;
 use filch_dd::Cost;
 
 use super::super::defect::Defect;
-use super::super::message::{Parcel, Status};
+use super::super::message::{Package, Status};
 
 /// A set of nodes, one bit each.
 pub(super) type Nodes = u8;
@@ -40,14 +40,14 @@ pub(super) fn below(nodes: Nodes) -> Nodes {
     each(nodes).fold(nodes, |all, node| all | below(TREE[node].children))
 }
 
-pub(super) fn pack(nodes: Nodes) -> Vec<Parcel> {
-    each(nodes).map(|node| Parcel::new(1, TREE[node].bound, vec![node as u8])).collect()
+pub(super) fn pack(nodes: Nodes) -> Vec<Package> {
+    each(nodes).map(|node| Package::new(1, TREE[node].bound, vec![node as u8])).collect()
 }
 
-/// Returns the nodes of parcels; `None` if a node is there twice.
-pub(super) fn unpack(parcels: &[Parcel]) -> Option<Nodes> {
-    parcels.iter().try_fold(0, |nodes, parcel| {
-        let node = 1 << parcel.bytes()[0];
+/// Returns the nodes of packages; `None` if a node is there twice.
+pub(super) fn unpack(packages: &[Package]) -> Option<Nodes> {
+    packages.iter().try_fold(0, |nodes, package| {
+        let node = 1 << package.bytes()[0];
         (nodes & node == 0).then_some(nodes | node)
     })
 }

@@ -223,7 +223,7 @@ impl World {
                     let channel = rank * self.ranks() + to;
                     self.channels[channel].push_back(Message::ToMember(message));
                 }
-                Effect::Deliver(parcels) => match unpack(&parcels) {
+                Effect::Deliver(packages) => match unpack(&packages) {
                     Some(nodes) if nodes & self.searches[rank].open == 0 => self.searches[rank].deliver(nodes),
                     _ => self.fault = Some("a node was delivered to the rank that has it"),
                 },
@@ -252,7 +252,7 @@ impl World {
 
     /// Returns a fault if the checkpoint is not exactly what a resumed run needs.
     fn check_checkpoint(&self, gathered: &Gathered) -> Option<&'static str> {
-        let Some(open) = unpack(&gathered.parcels) else { return Some("a checkpoint has a node twice") };
+        let Some(open) = unpack(&gathered.packages) else { return Some("a checkpoint has a node twice") };
         let left = below(open);
         if each(open).any(|node| below(TREE[node].children) & open != 0) || left & self.done_before != 0 {
             return Some("a checkpoint has a node that is done, or is below another");
@@ -310,7 +310,7 @@ impl World {
             _ => Some(0),
         });
         let moving = self.channels.iter().flatten().map(|message| match message {
-            Message::ToMember(ToMember::Nodes { parcels, .. }) => unpack(parcels),
+            Message::ToMember(ToMember::Nodes { packages, .. }) => unpack(packages),
             _ => Some(0),
         });
         open.chain(given).chain(moving)

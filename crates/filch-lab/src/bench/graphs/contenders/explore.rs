@@ -40,7 +40,7 @@ where
 
 /// An exploration on a queue that is chosen by name.
 #[derive(Debug)]
-pub(crate) struct Explored<'a, P> {
+pub(crate) struct ExploreRun<'a, P> {
     /// The graph and its root.
     pub(crate) input: &'a Input,
     /// The computation.
@@ -49,7 +49,7 @@ pub(crate) struct Explored<'a, P> {
     pub(crate) threads: usize,
 }
 
-impl<P: Problem> WithKind for Explored<'_, P> {
+impl<P: Problem> WithKind for ExploreRun<'_, P> {
     type Output = Result<Sample>;
 
     fn with<K: Kind<Vertex> + Clone + Send>(self, kind: K) -> Result<Sample> {

@@ -12,7 +12,7 @@ mod serial;
 
 pub(crate) use self::crossbeam_kind::CrossbeamLifo;
 pub(crate) use self::crossbeam_pool::crossbeam_pool;
-pub(crate) use self::explore::{explore, Explored};
+pub(crate) use self::explore::{explore, ExploreRun};
 pub(crate) use self::rayon::{rayon_frontier, rayon_spawn};
 pub(crate) use self::serial::{serial, serial_pair};
 
@@ -62,7 +62,7 @@ mod tests {
         };
         for threads in 1..=3 {
             for queue in Queue::ALL {
-                let run = |problem: &mut P| queue.with(Explored { input: &input, problem, threads })?;
+                let run = |problem: &mut P| queue.with(ExploreRun { input: &input, problem, threads })?;
                 one(queue.name(), &run);
             }
             one("crossbeam-lifo", &|problem| explore(CrossbeamLifo, &input, problem, threads));

@@ -9,7 +9,7 @@ use std::time::Instant;
 
 use super::error::{CheckpointError, Reason};
 use super::{file, Checkpoint, Identity};
-use crate::port::{Event, Parcel, Port, Totals};
+use crate::port::{Event, Package, Port, Totals};
 use crate::solver::{Outcome, Solution};
 
 /// The default time between two checkpoints.
@@ -18,17 +18,17 @@ const DEFAULT_INTERVAL: Duration = Duration::from_secs(60);
 const LONG_WAIT: Duration = Duration::from_secs(3600);
 
 /// The callback for a checkpoint that could not be written.
-type OnTrouble<'a> = Box<dyn FnMut(&CheckpointError) + Send + 'a>;
+type OnWriteError<'a> = Box<dyn FnMut(&CheckpointError) + Send + 'a>;
 
 /// Settings of the checkpoints of a search.
 ///
 /// For [`Solver::solve_with_checkpoints`](crate::Solver::solve_with_checkpoints).
-pub struct Keeper<'a> {
+pub struct CheckpointOptions<'a> {
     identity: Identity,
     path: Option<PathBuf>,
     every: Duration,
     resumed: Option<Checkpoint>,
-    on_trouble: Option<OnTrouble<'a>>,
+    on_write_error: Option<OnWriteError<'a>>,
 }
 
 /// The result of a search with checkpoints.
@@ -42,13 +42,13 @@ pub struct CheckpointedOutcome {
     /// The number of checkpoints that were written.
     pub written: u64,
     /// Why the last checkpoint, with the nodes left at the end, could not be written.
-    pub trouble: Option<CheckpointError>,
+    pub write_error: Option<CheckpointError>,
 }
 
-impl<'a> Keeper<'a> {
+impl<'a> CheckpointOptions<'a> {
     /// Returns the settings for a new search of this instance, without a file.
     pub fn new(identity: Identity) -> Self {
-        Keeper { identity, path: None, every: DEFAULT_INTERVAL, resumed: None, on_trouble: None }
+        CheckpointOptions { identity, path: None, every: DEFAULT_INTERVAL, resumed: None, on_write_error: None }
     }
 
     /// Keeps checkpoints in this file.
@@ -84,10 +84,10 @@ impl<'a> Keeper<'a> {
     ///
     /// The search continues, and the next checkpoint is tried. Of several failures in a row only
     /// the first is reported. A failure of the last checkpoint is not reported here: see
-    /// [`CheckpointedOutcome::trouble`].
+    /// [`CheckpointedOutcome::write_error`].
     #[must_use]
-    pub fn on_trouble(mut self, callback: impl FnMut(&CheckpointError) + Send + 'a) -> Self {
-        self.on_trouble = Some(Box::new(callback));
+    pub fn on_write_error(mut self, callback: impl FnMut(&CheckpointError) + Send + 'a) -> Self {
+        self.on_write_error = Some(Box::new(callback));
         self
     }
 
@@ -102,13 +102,13 @@ impl<'a> Keeper<'a> {
         let root = self.resumed.is_none();
         let mut checkpoint = self.resumed.unwrap_or_else(|| Checkpoint::new(self.identity));
         (checkpoint.ranks, checkpoint.threads) = (1, u32::try_from(threads).unwrap_or(u32::MAX));
-        let parcels = core::mem::take(&mut checkpoint.parcels);
+        let packages = core::mem::take(&mut checkpoint.packages);
         if !root {
-            port.deliver(parcels).expect("the search has not begun, so it has not ended");
+            port.deliver(packages).expect("the search has not begun, so it has not ended");
         }
         port.end();
         if let Some(path) = &self.path {
-            file::sweep(path);
+            file::remove_partial_files(path);
             // This is answered before the first node is taken.
             port.snapshot();
         }
@@ -118,7 +118,7 @@ impl<'a> Keeper<'a> {
             checkpoint,
             path: self.path,
             every: self.every,
-            on_trouble: self.on_trouble,
+            on_write_error: self.on_write_error,
             start: Instant::now(),
             written: 0,
             trouble_reported: false,
@@ -127,10 +127,10 @@ impl<'a> Keeper<'a> {
     }
 }
 
-impl core::fmt::Debug for Keeper<'_> {
+impl core::fmt::Debug for CheckpointOptions<'_> {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-        let Keeper { identity, path, every, .. } = self;
-        f.debug_struct("Keeper")
+        let CheckpointOptions { identity, path, every, .. } = self;
+        f.debug_struct("CheckpointOptions")
             .field("identity", identity)
             .field("path", path)
             .field("every", every)
@@ -148,7 +148,7 @@ pub(crate) struct CheckpointWriter<'a> {
     before: (Duration, Totals),
     path: Option<PathBuf>,
     every: Duration,
-    on_trouble: Option<OnTrouble<'a>>,
+    on_write_error: Option<OnWriteError<'a>>,
     start: Instant,
     written: u64,
     trouble_reported: bool,
@@ -156,7 +156,7 @@ pub(crate) struct CheckpointWriter<'a> {
 
 /// The open nodes at some moment.
 struct OpenNodes {
-    parcels: Vec<Parcel>,
+    packages: Vec<Package>,
     totals: Totals,
 }
 
@@ -181,14 +181,14 @@ impl CheckpointWriter<'_> {
             for event in port.events(wait.min(LONG_WAIT)) {
                 match event {
                     Event::Found(solution) => self.best = Some(solution),
-                    Event::Snapshot(parcels, totals) => snapshot = Some(OpenNodes { parcels, totals }),
+                    Event::Snapshot(packages, totals) => snapshot = Some(OpenNodes { packages, totals }),
                     Event::Ended { left, totals } => {
-                        return LastNodes { snapshot, left: OpenNodes { parcels: left, totals } }
+                        return LastNodes { snapshot, left: OpenNodes { packages: left, totals } }
                     }
                     Event::Failed => {
                         return LastNodes {
                             snapshot: None,
-                            left: OpenNodes { parcels: Vec::new(), totals: Totals::default() },
+                            left: OpenNodes { packages: Vec::new(), totals: Totals::default() },
                         }
                     }
                     Event::Given(_) | Event::Idle { .. } => {}
@@ -219,32 +219,32 @@ impl CheckpointWriter<'_> {
         statistics.elapsed = statistics.elapsed.saturating_add(self.before.0);
         (statistics.explored, statistics.closed) = (totals.explored, totals.closed);
         (statistics.diagram_nodes, statistics.pruned) = (totals.diagram_nodes, totals.pruned);
-        let mut trouble = None;
+        let mut write_error = None;
         if let Some(path) = &self.path {
-            let proven = outcome.ending.is_proven();
+            let proven = outcome.status.is_proven();
             // A proven result needs no nodes: a search that resumes has the proof at once.
-            let parcels = if proven { Vec::new() } else { left.parcels };
+            let packages = if proven { Vec::new() } else { left.packages };
             self.best.clone_from(&outcome.best);
-            trouble = if parcels.is_empty() && !proven {
+            write_error = if packages.is_empty() && !proven {
                 // Without nodes the checkpoint would look like a proof.
                 let why = std::io::Error::other("the search did not return its open nodes");
                 Some(CheckpointError::new(Reason::NotWritten(why)).of(path))
             } else {
-                self.write(OpenNodes { parcels, totals: left.totals }, outcome.statistics.elapsed).err()
+                self.write(OpenNodes { packages, totals: left.totals }, outcome.statistics.elapsed).err()
             };
         }
-        CheckpointedOutcome { outcome, written: self.written, trouble }
+        CheckpointedOutcome { outcome, written: self.written, write_error }
     }
 
     /// Writes a checkpoint with the nodes left; `elapsed` is the total time.
     fn write(&mut self, left: OpenNodes, elapsed: Duration) -> Result<(), CheckpointError> {
         let Some(path) = &self.path else { return Ok(()) };
-        self.checkpoint.parcels = left.parcels;
+        self.checkpoint.packages = left.packages;
         self.checkpoint.totals = self.before.1 + left.totals;
         self.checkpoint.elapsed = elapsed;
         self.checkpoint.best.clone_from(&self.best);
         let result = self.checkpoint.write(path);
-        self.checkpoint.parcels = Vec::new();
+        self.checkpoint.packages = Vec::new();
         self.written += u64::from(result.is_ok());
         result
     }
@@ -255,12 +255,12 @@ impl CheckpointWriter<'_> {
     fn write_intermediate(&mut self, snapshot: OpenNodes) {
         // If nothing is open, the search is about to end, with a proof or without. The last
         // checkpoint records which.
-        if snapshot.parcels.is_empty() {
+        if snapshot.packages.is_empty() {
             return;
         }
         let result = self.write(snapshot, self.before.0.saturating_add(self.start.elapsed()));
         let was_reported = core::mem::replace(&mut self.trouble_reported, result.is_err());
-        if let (Err(error), false, Some(callback)) = (result, was_reported, &mut self.on_trouble) {
+        if let (Err(error), false, Some(callback)) = (result, was_reported, &mut self.on_write_error) {
             callback(&error);
         }
     }

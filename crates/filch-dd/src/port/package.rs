@@ -1,4 +1,4 @@
-//! Parcels: open nodes as bytes; and the totals of a search.
+//! Packages: open nodes as bytes; and the totals of a search.
 
 use core::ops::{Add, AddAssign};
 
@@ -8,21 +8,21 @@ use crate::problem::Cost;
 
 /// Open nodes as bytes.
 ///
-/// A list of nodes is a list of parcels, of about a mebibyte each at most.
+/// A list of nodes is a list of packages, of about a mebibyte each at most.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
-pub struct Parcel {
+pub struct Package {
     nodes: u64,
     bound: Cost,
     #[serde(with = "plain")]
     bytes: Vec<u8>,
 }
 
-impl Parcel {
-    /// Returns a parcel of `nodes` nodes, of which none leads to anything better than `bound`.
+impl Package {
+    /// Returns a package of `nodes` nodes, of which none leads to anything better than `bound`.
     ///
-    /// A search that the parcel is delivered to checks them.
-    pub fn new(nodes: u64, bound: Cost, bytes: Vec<u8>) -> Parcel {
-        Parcel { nodes, bound, bytes }
+    /// A search that the package is delivered to checks them.
+    pub fn new(nodes: u64, bound: Cost, bytes: Vec<u8>) -> Package {
+        Package { nodes, bound, bytes }
     }
 
     /// Returns the number of nodes.
@@ -32,7 +32,7 @@ impl Parcel {
 
     /// Returns the bound: no solution below any of the nodes is better than this.
     ///
-    /// More is better, see [`Standing`](super::Standing).
+    /// More is better, see [`SearchStatus`](super::SearchStatus).
     pub fn bound(&self) -> Cost {
         self.bound
     }
@@ -43,9 +43,9 @@ impl Parcel {
     }
 }
 
-/// Returns the total number of nodes that the parcels claim to have. It is not checked.
-pub(crate) fn nodes(parcels: &[Parcel]) -> u64 {
-    parcels.iter().fold(0, |nodes, parcel| parcel.nodes.saturating_add(nodes))
+/// Returns the total number of nodes that the packages claim to have. It is not checked.
+pub(crate) fn nodes(packages: &[Package]) -> u64 {
+    packages.iter().fold(0, |nodes, package| package.nodes.saturating_add(nodes))
 }
 
 /// The totals of a search, to be added up with those of others.
@@ -53,7 +53,7 @@ pub(crate) fn nodes(parcels: &[Parcel]) -> u64 {
 pub struct Totals {
     /// Open nodes that were explored, each by building diagrams from it.
     pub explored: u64,
-    /// Explored nodes that left nothing open.
+    /// ExploredNode nodes that left nothing open.
     pub closed: u64,
     /// Nodes of all diagrams.
     pub diagram_nodes: u64,
