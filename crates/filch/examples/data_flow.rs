@@ -194,7 +194,7 @@ fn solve(program: &Program) -> (Live, u64) {
         if live.update(program, at as usize) {
             worker.push_all(before[at as usize].iter().copied());
         } else {
-            worker.found_done();
+            worker.count_redundant();
         }
     });
     (live, explored.total().tasks)

@@ -194,7 +194,7 @@ fn main() -> ExitCode {
     }
     let torus = torus(width);
     println!("torus of {} vertices, {rounds} rounds", torus.len());
-    let mut workers = vec![1, filch::threads()];
+    let mut workers = vec![1, filch::current_num_threads()];
     workers.dedup();
     for workers in workers {
         print(&measure(&torus, workers, rounds as usize), workers);

@@ -155,7 +155,7 @@ fn run() -> Result<(), String> {
     let count = reached.iter().filter(|reached| **reached).count();
     eprintln!(
         "{count} of {vertices} vertices are reachable; {tasks} tasks on {} workers in {took:.1?}",
-        filch::threads()
+        filch::current_num_threads()
     );
     let mut out = io::BufWriter::new(io::stdout().lock());
     let vertices = (0_u32..).zip(reached).filter(|(_, reached)| *reached);

@@ -30,7 +30,7 @@ use crate::worker::Worker;
 ///
 /// ```
 /// let squares = filch::broadcast(|part| part.index() * part.index());
-/// assert_eq!(squares.len(), filch::threads());
+/// assert_eq!(squares.len(), filch::current_num_threads());
 /// ```
 ///
 /// # Panics
@@ -39,7 +39,7 @@ use crate::worker::Worker;
 /// resumes.
 pub fn broadcast<F, R>(f: F) -> Vec<R>
 where
-    F: Fn(Broadcast) -> R + Sync,
+    F: Fn(BroadcastContext) -> R + Sync,
     R: Send,
 {
     match Seat::current() {
@@ -55,7 +55,7 @@ where
 /// ```
 /// let (sender, receiver) = std::sync::mpsc::channel();
 /// filch::spawn_broadcast(move |part| sender.send(part.index()).unwrap());
-/// assert_eq!(receiver.iter().count(), filch::threads());
+/// assert_eq!(receiver.iter().count(), filch::current_num_threads());
 /// ```
 ///
 /// # Panics
@@ -64,7 +64,7 @@ where
 /// handler](crate::Builder::on_panic). Without a handler the process aborts.
 pub fn spawn_broadcast<F>(f: F)
 where
-    F: Fn(Broadcast) + Send + Sync + 'static,
+    F: Fn(BroadcastContext) + Send + Sync + 'static,
 {
     match Seat::current() {
         Some(seat) => spawn_broadcast_in(seat.pool(), f),
@@ -74,29 +74,29 @@ where
 
 pub(crate) fn spawn_broadcast_in<F>(pool: &Shared, f: F)
 where
-    F: Fn(Broadcast) + Send + Sync + 'static,
+    F: Fn(BroadcastContext) + Send + Sync + 'static,
 {
     pool.check_process();
     pool.count_spawned(pool.seats.len());
     let f = Arc::new(f);
     pool.deliver_to_all(|seat| {
         let f = Arc::clone(&f);
-        let part = Broadcast::of(seat);
+        let part = BroadcastContext::of(seat);
         spawn::job_of(move || f(part))
     });
 }
 
 /// The part of a broadcast that a closure runs.
 #[derive(Clone, Copy, Debug)]
-pub struct Broadcast {
+pub struct BroadcastContext {
     index: usize,
     threads: usize,
 }
 
-impl Broadcast {
+impl BroadcastContext {
     /// Returns the part of the worker of `seat`.
-    pub(crate) fn of(seat: &Seat) -> Broadcast {
-        Broadcast { index: seat.index, threads: seat.pool().seats.len() }
+    pub(crate) fn of(seat: &Seat) -> BroadcastContext {
+        BroadcastContext { index: seat.index, threads: seat.pool().seats.len() }
     }
 
     /// Returns the index of the worker that runs this part.
@@ -105,7 +105,7 @@ impl Broadcast {
     }
 
     /// Returns the number of parts.
-    pub fn threads(&self) -> usize {
+    pub fn num_threads(&self) -> usize {
         self.threads
     }
 }
@@ -120,7 +120,7 @@ struct State<F, R> {
 
 impl<F, R> State<F, R>
 where
-    F: Fn(Broadcast) -> R + Sync,
+    F: Fn(BroadcastContext) -> R + Sync,
 {
     /// Runs the part of this worker.
     ///
@@ -131,7 +131,7 @@ where
     unsafe fn execute(data: *const (), worker: &mut Worker, _: bool) {
         // SAFETY: the caller guarantees it.
         let this = unsafe { &*data.cast::<Self>() };
-        let part = Broadcast::of(worker.seat());
+        let part = BroadcastContext::of(worker.seat());
         match unwind::catch(|| (this.f)(part)) {
             // SAFETY: each worker writes its own result, once, and they are read when all are done.
             Ok(result) => unsafe {
@@ -152,7 +152,7 @@ where
 
 pub(crate) fn broadcast_in<F, R>(pool: &Shared, f: F) -> Vec<R>
 where
-    F: Fn(Broadcast) -> R + Sync,
+    F: Fn(BroadcastContext) -> R + Sync,
     R: Send,
 {
     pool.check_process();

@@ -50,7 +50,7 @@ fn build(builder: Builder<'_>) -> Result<&'static Pool, (BuildError, Option<&'st
 ///
 /// ```
 /// let index = filch::with_worker(|worker| worker.index());
-/// assert!(index < filch::threads());
+/// assert!(index < filch::current_num_threads());
 /// ```
 pub fn with_worker<F, R>(f: F) -> R
 where
@@ -66,17 +66,17 @@ where
 /// Returns the number of workers of the current pool. This is the pool of the calling thread, or
 /// else the global one.
 #[inline]
-pub fn threads() -> usize {
+pub fn current_num_threads() -> usize {
     match Worker::current() {
-        Some(worker) => worker.threads(),
-        None => pool().threads(),
+        Some(worker) => worker.num_threads(),
+        None => pool().current_num_threads(),
     }
 }
 
 /// Returns the index of the calling worker in its pool, counted from 0. Returns `None` outside of
 /// all pools.
 #[inline]
-pub fn index() -> Option<usize> {
+pub fn current_thread_index() -> Option<usize> {
     Worker::current().map(|worker| worker.index())
 }
 

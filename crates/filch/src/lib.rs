@@ -100,10 +100,10 @@ mod unwind;
 mod wait;
 mod worker;
 
-pub use broadcast::{broadcast, spawn_broadcast, Broadcast};
+pub use broadcast::{broadcast, spawn_broadcast, BroadcastContext};
 pub use error::BuildError;
 pub use explore::{explore, explore_at_least_once};
-pub use global::{index, threads, with_worker};
+pub use global::{current_num_threads, current_thread_index, with_worker};
 pub use join::{join, join_context, maybe_join, Context};
 pub use pool::{Builder, Callers, Fences, Pool, Thread};
 pub use scope::{in_place_scope, in_place_scope_fifo, scope, scope_fifo, Scope};

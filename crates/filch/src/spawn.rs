@@ -118,7 +118,7 @@ where
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Yield {
     /// The call has run something.
-    Ran,
+    Executed,
     /// There was nothing to run.
     Idle,
 }
@@ -180,7 +180,7 @@ fn run_one(seat: &Seat, work: Option<Work<'_>>) -> Yield {
     match work {
         Some(work) => {
             search::run(seat, work, Purpose::Other);
-            Yield::Ran
+            Yield::Executed
         }
         None => Yield::Idle,
     }

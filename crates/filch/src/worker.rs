@@ -141,7 +141,7 @@ impl Worker {
 
     /// Returns the number of workers of the pool.
     #[inline]
-    pub fn threads(&self) -> usize {
+    pub fn num_threads(&self) -> usize {
         self.seat().pool().seats.len()
     }
 }

@@ -27,7 +27,7 @@ fn wait_until_asleep(pool: &Pool, workers: usize) {
 fn ever_runs_in_place(pool: &Pool) -> bool {
     let caller = thread::current().id();
     (0..20).any(|_| {
-        wait_until_asleep(pool, pool.threads());
+        wait_until_asleep(pool, pool.current_num_threads());
         pool.install(|| thread::current().id()) == caller
     })
 }
@@ -39,11 +39,12 @@ fn a_call_into_a_sleeping_pool_runs_on_the_calling_thread_as_a_worker() {
         for (fences, waiting) in POOL_KINDS {
             let pool = build(in_place_builder(threads).fences(fences).waiting(waiting));
             for _ in 0..20 {
-                let (index, pool_index, threads_inside) =
-                    call_in_place(&pool, || (filch::index(), pool.index(), filch::threads()));
+                let (index, pool_index, threads_inside) = call_in_place(&pool, || {
+                    (filch::current_thread_index(), pool.current_thread_index(), filch::current_num_threads())
+                });
                 assert!(index.is_some_and(|index| index < threads), "{index:?}");
                 assert_eq!((pool_index, threads_inside), (index, threads));
-                assert_eq!((filch::index(), pool.index()), (None, None));
+                assert_eq!((filch::current_thread_index(), pool.current_thread_index()), (None, None));
             }
         }
     }
@@ -283,7 +284,7 @@ fn a_call_from_a_drop_while_panicking_is_shipped() {
 
     impl Drop for CallsWhenDropped<'_> {
         fn drop(&mut self) {
-            wait_until_asleep(self.0, self.0.threads());
+            wait_until_asleep(self.0, self.0.current_num_threads());
             let caller = thread::current().id();
             self.1.set(Some(self.0.install(|| (thread::current().id() == caller, thread::panicking()))));
         }

@@ -113,7 +113,7 @@ fn a_broadcast_from_outside_waits_until_the_lent_seat_is_returned() {
                     spin_until(|| is_set(&inside));
                     pool.broadcast(|part| {
                         parts.fetch_add(1, Ordering::SeqCst);
-                        assert_eq!(filch::index(), Some(part.index()));
+                        assert_eq!(filch::current_thread_index(), Some(part.index()));
                         part.index()
                     })
                 };
@@ -195,7 +195,7 @@ fn a_panic_resumes_in_the_caller_and_the_seat_is_returned() {
         for_each_pool_kind(threads, |pool| {
             for _ in 0..5 {
                 assert_eq!(catch_payload::<&str, ()>(|| call_in_place(pool, || panic_with("closure"))), "closure");
-                assert_eq!(filch::index(), None);
+                assert_eq!(filch::current_thread_index(), None);
                 let first = || filch::join(|| panic_with("first"), || fib(5));
                 assert_eq!(catch_payload::<&str, (u64, u64)>(|| call_in_place(pool, first)), "first");
                 let second = || filch::join(|| fib(5), || panic_with("second"));
@@ -252,9 +252,9 @@ fn a_caller_can_install_into_another_pool_and_back() {
             for _ in 0..50 {
                 let own = thread::current().id();
                 let result = call_in_place(&here, || {
-                    let outer = here.index();
+                    let outer = here.current_thread_index();
                     let result = there.install(|| {
-                        assert_eq!((here.index(), there.index().is_some()), (None, true));
+                        assert_eq!((here.current_thread_index(), there.current_thread_index().is_some()), (None, true));
                         assert_ne!(
                             thread::current().id(),
                             own,
@@ -263,7 +263,7 @@ fn a_caller_can_install_into_another_pool_and_back() {
                         here.install(|| (fib(8), there.install(|| fib(5))))
                     });
                     // Calls again from inside.
-                    assert_eq!(here.install(|| here.index()), outer);
+                    assert_eq!(here.install(|| here.current_thread_index()), outer);
                     assert_eq!(here.join(|| 1, || here.install(|| 2)), (1, 2));
                     result
                 });
@@ -398,7 +398,8 @@ fn a_child_of_fork_returns_from_a_call_in_place() {
                 // A hang would last forever: the watchdog's thread is not in the child.
                 // SAFETY: ends the process after 200 seconds.
                 unsafe { libc::alarm(200) };
-                let is_correct = filch::index().is_none() && catch_message(|| pool.install(|| ())) == AFTER_FORK;
+                let is_correct =
+                    filch::current_thread_index().is_none() && catch_message(|| pool.install(|| ())) == AFTER_FORK;
                 // SAFETY: ends the child, without the destructors that only the parent may run.
                 unsafe { libc::_exit(if is_correct { 0 } else { 1 }) }
             }

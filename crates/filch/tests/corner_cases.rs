@@ -142,7 +142,7 @@ fn closures_in_one_part_of_a_broadcast_can_wait_for_each_other() {
     let pool = pool(2);
     for _ in 0..100 {
         pool.install(|| {
-            let caller = filch::index();
+            let caller = filch::current_thread_index();
             filch::broadcast(|part| {
                 if Some(part.index()) != caller {
                     join_waiting_closures();
@@ -159,7 +159,7 @@ fn jobs_stolen_back_and_forth_inside_a_part_of_a_broadcast_run() {
     for _ in 0..100 {
         let (first, second) = (AtomicBool::new(false), AtomicBool::new(false));
         pool.install(|| {
-            let caller = filch::index();
+            let caller = filch::current_thread_index();
             filch::broadcast(|part| {
                 if Some(part.index()) != caller {
                     return;
@@ -203,7 +203,7 @@ fn jobs_forked_inside_a_yield_are_not_taken_by_a_worker_that_waits_for_the_yield
     let (holder, runner) = (AtomicUsize::new(usize::MAX), Arc::new(AtomicUsize::new(usize::MAX)));
     pool.install(|| {
         let _guard = lock.lock().unwrap();
-        holder.store(filch::index().unwrap(), Ordering::SeqCst);
+        holder.store(filch::current_thread_index().unwrap(), Ordering::SeqCst);
         filch::join(
             || wait_for(&started),
             || {
@@ -217,7 +217,7 @@ fn jobs_forked_inside_a_yield_are_not_taken_by_a_worker_that_waits_for_the_yield
                     };
                     filch::join(wait_up_to_20_ms, || {
                         taken.store(true, Ordering::SeqCst);
-                        runner.store(filch::index().unwrap(), Ordering::SeqCst);
+                        runner.store(filch::current_thread_index().unwrap(), Ordering::SeqCst);
                     });
                 });
                 started.store(true, Ordering::SeqCst);
@@ -242,7 +242,7 @@ fn a_thread_that_leaves_an_inner_pool_is_a_worker_of_the_outer_pool_again() {
     let inner = Pool::builder().threads(1).spawner(spawner).build().unwrap();
     assert_eq!(inner.install(|| 1), 1);
     drop(inner);
-    assert_eq!(outer.install(|| outer.index()), Some(0));
+    assert_eq!(outer.install(|| outer.current_thread_index()), Some(0));
     outer.install(|| outer.install(|| ()));
 }
 
@@ -339,7 +339,7 @@ fn the_owner_of_a_scope_runs_jobs_that_its_broadcast_forks() {
     for_each_pool_kind(2, |pool| {
         for _ in 0..20 {
             pool.scope(|scope| {
-                let owner = filch::index();
+                let owner = filch::current_thread_index();
                 scope.spawn_broadcast(move |_, part| {
                     if Some(part.index()) != owner {
                         join_waiting_closures();

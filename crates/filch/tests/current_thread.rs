@@ -45,7 +45,10 @@ fn the_current_thread_is_worker_0_and_only_other_workers_get_threads() {
             })
             .build()
             .unwrap();
-        assert_eq!((filch::index(), pool.index(), filch::threads()), (Some(0), Some(0), 3));
+        assert_eq!(
+            (filch::current_thread_index(), pool.current_thread_index(), filch::current_num_threads()),
+            (Some(0), Some(0), 3)
+        );
         assert_eq!(spawned, [1, 2]);
         let here = thread::current().id();
         assert_eq!(pool.install(|| thread::current().id()), here);
@@ -72,9 +75,9 @@ fn after_a_failed_build_the_current_thread_is_not_a_worker() {
     on_new_thread(|| {
         let fail = |_| Err(std::io::Error::other("no more threads"));
         assert!(Pool::builder().threads(2).use_current_thread().spawner(fail).build().is_err());
-        assert_eq!(filch::index(), None);
+        assert_eq!(filch::current_thread_index(), None);
         build(Pool::builder().threads(2).use_current_thread());
-        assert_eq!(filch::index(), Some(0));
+        assert_eq!(filch::current_thread_index(), Some(0));
     });
 }
 
@@ -99,7 +102,7 @@ fn other_workers_run_spawned_jobs_while_the_current_thread_is_busy() {
     for_each_pool_kind(2, |pool| {
         for _ in 0..20 {
             let (sender, receiver) = channel();
-            pool.spawn(move || sender.send(filch::index()).unwrap());
+            pool.spawn(move || sender.send(filch::current_thread_index()).unwrap());
             assert_eq!(receiver.recv(), Ok(Some(1)));
         }
     });
@@ -112,7 +115,7 @@ fn alone_in_its_pool_the_current_thread_runs_spawned_jobs_when_it_yields() {
         pool.spawn(move || sender.send(1).unwrap());
         assert_eq!(filch::has_pending(), Some(true));
         assert!(receiver.try_recv().is_err());
-        assert_eq!(filch::yield_local(), Some(Yield::Ran));
+        assert_eq!(filch::yield_local(), Some(Yield::Executed));
         assert_eq!(receiver.recv(), Ok(1));
         assert_eq!((filch::yield_now(), filch::has_pending()), (Some(Yield::Idle), Some(false)));
     });
@@ -123,7 +126,7 @@ fn after_the_pool_is_dropped_the_current_thread_can_still_join() {
     for_each_pool_kind(3, |pool| {
         drop(pool);
         assert_eq!(fib(15), 610);
-        assert_eq!(filch::index(), Some(0));
+        assert_eq!(filch::current_thread_index(), Some(0));
     });
 }
 

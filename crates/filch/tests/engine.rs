@@ -260,7 +260,7 @@ fn an_install_on_a_worker_runs_in_place() {
         let pool = Pool::with_queue(1, Q::kind()).unwrap();
         let inner = pool.install(|outer| {
             let outer = outer.index();
-            pool.install(|inner| (inner.index() == outer, inner.threads(), inner.join(|_| 1, |_| 2)))
+            pool.install(|inner| (inner.index() == outer, inner.num_threads(), inner.join(|_| 1, |_| 2)))
         });
         assert_eq!(inner, (true, 1, (1, 2)));
     }

@@ -72,7 +72,7 @@ macro_rules! each_node_at_least_once {
                 let (pool, visits) = (pool(threads), visits());
                 let explored = Explore::at_least_once().pool(&pool).queue($queue).run([0], |node: u32, worker| {
                     if visits[node as usize].fetch_add(1, Ordering::Relaxed) > 0 {
-                        return worker.found_done();
+                        return worker.count_redundant();
                     }
                     worker.push_all(children(node));
                 });

@@ -86,7 +86,7 @@ fn assert_idle_by(pool: &Pool, workers: usize, thread_stats: impl Fn() -> Vec<Th
 }
 
 fn assert_idle(pool: &Pool, prefix: &str) {
-    assert_idle_by(pool, pool.threads(), || thread_stats(prefix));
+    assert_idle_by(pool, pool.current_num_threads(), || thread_stats(prefix));
 }
 
 fn tree(depth: u32) -> u64 {
@@ -194,7 +194,7 @@ fn the_threads_of_a_pool_are_idle_while_a_caller_computes_in_place() {
         call_in_place(&pool, || {
             // No other worker can take anything from it any more.
             assert_eq!(tree(10), 1 << 10);
-            let own = format!("{prefix}{}", filch::index().expect("the call must run on a worker"));
+            let own = format!("{prefix}{}", filch::current_thread_index().expect("the call must run on a worker"));
             let others = || {
                 let mut thread_stats = thread_stats(&prefix);
                 thread_stats.retain(|thread| thread.name != own);

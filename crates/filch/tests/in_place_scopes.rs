@@ -23,8 +23,8 @@ fn the_closure_runs_on_its_thread_and_the_tasks_run_in_the_pool() {
             assert_eq!(thread::current().id(), here);
             for _ in 0..100 {
                 scope.spawn(|_| {
-                    assert_eq!(filch::threads(), 2);
-                    assert!(filch::index().is_some());
+                    assert_eq!(filch::current_num_threads(), 2);
+                    assert!(filch::current_thread_index().is_some());
                     workers.fetch_add(1, Ordering::Relaxed);
                 });
             }
@@ -131,7 +131,7 @@ fn a_broadcast_in_a_scope_runs_on_each_worker_and_its_closure_is_dropped_with_th
         pool.in_place_scope(|scope| {
             scope.spawn_broadcast(|scope, part| {
                 let _ = &counted;
-                assert_eq!(filch::index(), Some(part.index()));
+                assert_eq!(filch::current_thread_index(), Some(part.index()));
                 parts.fetch_add(1 << (8 * part.index()), Ordering::Relaxed);
                 // All parts at once, and the thread of the scope as well.
                 barrier.wait();

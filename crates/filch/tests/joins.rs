@@ -99,10 +99,10 @@ fn closures_can_borrow_and_change_local_variables() {
 #[test]
 fn joins_outside_of_any_pool_run_in_the_global_pool() {
     let _watchdog = watchdog();
-    assert_eq!(filch::index(), None);
-    let (first, second) = filch::join(filch::index, filch::index);
+    assert_eq!(filch::current_thread_index(), None);
+    let (first, second) = filch::join(filch::current_thread_index, filch::current_thread_index);
     assert!(first.is_some() && second.is_some());
-    let (first, second) = filch::maybe_join(filch::index, filch::index);
+    let (first, second) = filch::maybe_join(filch::current_thread_index, filch::current_thread_index);
     assert!(first.is_some() && second.is_some());
     assert_eq!(filch::with_worker(|worker| fib(worker, 15)), 610);
     let numbers: Vec<u64> = (0..1000).collect();
@@ -157,12 +157,12 @@ fn a_closure_gets_the_worker_that_runs_it() {
                 |worker, context| {
                     barrier.wait();
                     assert_eq!((worker.index(), context.migrated()), (home, false));
-                    assert_eq!(Some(worker.index()), filch::index());
+                    assert_eq!(Some(worker.index()), filch::current_thread_index());
                 },
                 |worker, context| {
                     barrier.wait();
                     assert_eq!((worker.index(), context.migrated()), (1 - home, true));
-                    assert_eq!(Some(worker.index()), filch::index());
+                    assert_eq!(Some(worker.index()), filch::current_thread_index());
                 },
             )
         });
@@ -506,9 +506,9 @@ fn the_first_closure_runs_on_the_thread_that_joins() {
     for_each_pool_kind(3, |pool| {
         for _ in 0..200 {
             pool.install(|| {
-                let home = filch::index();
-                filch::join(|| assert_eq!(filch::index(), home), || ());
-                assert_eq!(filch::index(), home);
+                let home = filch::current_thread_index();
+                filch::join(|| assert_eq!(filch::current_thread_index(), home), || ());
+                assert_eq!(filch::current_thread_index(), home);
             });
         }
     });

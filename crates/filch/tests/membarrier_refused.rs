@@ -79,7 +79,7 @@ fn owners_use_fences_after_the_kernel_refuses_barriers() {
         forbid_membarrier();
         // An owner whose job could not be taken fences from its next fork or return on.
         let refused = (0..200).filter(|_| !is_raided(&pool)).count();
-        assert!(refused <= pool.threads(), "{refused} jobs were not stolen");
+        assert!(refused <= pool.current_num_threads(), "{refused} jobs were not stolen");
         assert_eq!(pool.install(|| fib(20)), 6765);
     }));
 }
@@ -94,12 +94,12 @@ fn is_task_stolen(pool: &Pool) -> bool {
         fib(5);
         filch::scope(|scope| {
             scope.spawn(|_| set(&ran));
-            let owner = filch::index();
+            let owner = filch::current_thread_index();
             let refused = || {
                 set(&spawned);
                 wait_for(&ran, pool, 1);
             };
-            filch::join(refused, || filch::index() != owner || wait_for(&ran, pool, 20)).1 && keeps_busy
+            filch::join(refused, || filch::current_thread_index() != owner || wait_for(&ran, pool, 20)).1 && keeps_busy
         })
     };
     let second = || {
@@ -192,7 +192,7 @@ fn calls_in_place_work_although_the_kernel_refuses_barriers() {
             };
             thread::scope(|scope| (0..16).for_each(|_| _ = scope.spawn(call)));
             assert_eq!(tasks.load(Ordering::Relaxed), 16 * 200 * 5);
-            assert_eq!(pool.broadcast(|part| part.index()).len(), pool.threads());
+            assert_eq!(pool.broadcast(|part| part.index()).len(), pool.current_num_threads());
         }
         // Once each owner fences, workers are certain again, sleep, and lend their seats.
         for pool in &pools[1..] {

@@ -18,8 +18,9 @@ use filch::{BuildError, Builder, Pool, Waiting};
 fn install_runs_on_a_worker_and_returns_the_result() {
     let _watchdog = watchdog();
     for_each_pool_kind(2, |pool| {
-        assert_eq!(pool.index(), None);
-        let (index, threads, own) = pool.install(|| (filch::index(), filch::threads(), pool.index()));
+        assert_eq!(pool.current_thread_index(), None);
+        let (index, threads, own) =
+            pool.install(|| (filch::current_thread_index(), filch::current_num_threads(), pool.current_thread_index()));
         assert!(index.is_some_and(|index| index < 2));
         assert_eq!((threads, own), (2, index));
     });
@@ -81,13 +82,13 @@ fn functions_inside_an_install_use_that_pool() {
     let _watchdog = watchdog();
     let (here, there) = (pool(1), pool(3));
     here.install(|| {
-        assert_eq!(filch::threads(), 1);
+        assert_eq!(filch::current_num_threads(), 1);
         there.install(|| {
-            assert_eq!(filch::threads(), 3);
-            assert_eq!(filch::broadcast(|part| part.threads()), [3, 3, 3]);
-            here.install(|| assert_eq!(filch::threads(), 1));
+            assert_eq!(filch::current_num_threads(), 3);
+            assert_eq!(filch::broadcast(|part| part.num_threads()), [3, 3, 3]);
+            here.install(|| assert_eq!(filch::current_num_threads(), 1));
         });
-        assert_eq!(filch::threads(), 1);
+        assert_eq!(filch::current_num_threads(), 1);
     });
 }
 
@@ -201,7 +202,7 @@ fn a_broadcast_runs_once_on_each_worker_and_returns_results_in_their_order() {
                 let runs = AtomicUsize::new(0);
                 let indices = pool.broadcast(|part| {
                     runs.fetch_add(1, Ordering::Relaxed);
-                    assert_eq!((Some(part.index()), part.threads()), (filch::index(), threads));
+                    assert_eq!((Some(part.index()), part.num_threads()), (filch::current_thread_index(), threads));
                     part.index()
                 });
                 assert_eq!(indices, (0..threads).collect::<Vec<_>>());
@@ -318,11 +319,11 @@ fn handlers_are_called_once_on_each_workers_thread() {
         Pool::builder()
             .threads(3)
             .on_start(move |index| {
-                assert_eq!(filch::index(), Some(index));
+                assert_eq!(filch::current_thread_index(), Some(index));
                 starts.lock().unwrap().push((0, index, thread::current().id()));
             })
             .on_exit(move |index| {
-                assert_eq!(filch::index(), Some(index));
+                assert_eq!(filch::current_thread_index(), Some(index));
                 exits.lock().unwrap().push((1, index, thread::current().id()));
             }),
     );
@@ -483,9 +484,9 @@ fn a_stack_too_small_is_an_error() {
 fn the_environment_variable_sets_the_number_of_threads() {
     let child =
         run_in_child("the_environment_variable_sets_the_number_of_threads", &[("FILCH_NUM_THREADS", "3")], || {
-            assert_eq!(Pool::new().unwrap().threads(), 3);
-            assert_eq!(filch::threads(), 3);
-            assert_eq!(Pool::builder().threads(2).build().unwrap().threads(), 2);
+            assert_eq!(Pool::new().unwrap().current_num_threads(), 3);
+            assert_eq!(filch::current_num_threads(), 3);
+            assert_eq!(Pool::builder().threads(2).build().unwrap().current_num_threads(), 2);
         });
     assert_child_passed(child);
 }
@@ -495,7 +496,7 @@ fn without_the_variable_there_is_a_worker_for_each_cpu() {
     let _watchdog = watchdog();
     if std::env::var_os("FILCH_NUM_THREADS").is_none() {
         let cpus = thread::available_parallelism().map_or(1, usize::from);
-        assert_eq!(Pool::new().unwrap().threads(), cpus);
+        assert_eq!(Pool::new().unwrap().current_num_threads(), cpus);
     }
 }
 
@@ -535,10 +536,10 @@ fn an_environment_variable_with_a_negative_number_of_threads_is_an_error() {
 fn the_global_pool_is_built_once() {
     let child = run_in_child("the_global_pool_is_built_once", &[], || {
         Pool::builder().threads(3).build_global().unwrap();
-        assert_eq!(filch::threads(), 3);
+        assert_eq!(filch::current_num_threads(), 3);
         assert!(matches!(Pool::builder().threads(2).build_global(), Err(BuildError::GlobalIsRunning)));
-        assert_eq!(filch::threads(), 3);
-        assert_eq!(filch::join(filch::threads, || fib(10)), (3, 55));
+        assert_eq!(filch::current_num_threads(), 3);
+        assert_eq!(filch::join(filch::current_num_threads, || fib(10)), (3, 55));
     });
     assert_child_passed(child);
 }
@@ -611,9 +612,9 @@ fn a_dismissed_pool_runs_all_spawned_jobs_and_then_ends() {
     pool.spawn(move || {
         // Only after the pool is gone.
         wait.recv().unwrap();
-        filch::spawn(move || sender.send(filch::threads()).unwrap());
+        filch::spawn(move || sender.send(filch::current_num_threads()).unwrap());
     });
-    pool.dismiss();
+    pool.detach();
     go.send(()).unwrap();
     assert_eq!(receiver.recv(), Ok(2));
     let mut ended: Vec<_> = ended.iter().collect();
@@ -665,7 +666,7 @@ fn child_succeeds_after_fork(child: impl FnOnce()) -> bool {
 fn wait_until_asleep(pool: &Pool) {
     spin_until(|| {
         let total = pool.stats().total();
-        total.sleeps == total.wakes + pool.threads() as u64
+        total.sleeps == total.wakes + pool.current_num_threads() as u64
     });
 }
 

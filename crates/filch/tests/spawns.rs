@@ -24,7 +24,7 @@ fn jobs_spawned_from_outside_and_inside_and_by_jobs_run() {
         assert_eq!(seen, [1, 2, 3]);
     });
     let (sender, receiver) = mpsc::channel();
-    filch::spawn(move || sender.send(filch::index().is_some()).unwrap());
+    filch::spawn(move || sender.send(filch::current_thread_index().is_some()).unwrap());
     assert_eq!(receiver.recv(), Ok(true));
 }
 
@@ -35,7 +35,7 @@ fn a_spawned_job_runs_in_the_pool_it_was_spawned_into() {
     let (sender, receiver) = mpsc::channel();
     here.install(|| {
         let (there, also_there) = (there.clone(), there.clone());
-        there.spawn(move || sender.send(also_there.index()).unwrap());
+        there.spawn(move || sender.send(also_there.current_thread_index()).unwrap());
     });
     assert_eq!(receiver.recv(), Ok(Some(0)));
 }
@@ -283,7 +283,7 @@ fn yield_now_runs_one_waiting_job() {
             });
         }
         for runs in 1..=3 {
-            assert_eq!(filch::yield_now(), Some(Yield::Ran));
+            assert_eq!(filch::yield_now(), Some(Yield::Executed));
             assert_eq!(finished.load(Ordering::Relaxed), runs);
         }
         assert_eq!(filch::yield_now(), Some(Yield::Idle));
@@ -303,7 +303,7 @@ fn yield_now_inside_a_join_runs_a_spawned_job() {
                     assert_eq!(filch::join(|| 5, || 6), (5, 6));
                     count.fetch_add(1, Ordering::Relaxed);
                 });
-                assert_eq!(filch::yield_now(), Some(Yield::Ran));
+                assert_eq!(filch::yield_now(), Some(Yield::Executed));
                 1
             },
             || 2,

@@ -12,7 +12,7 @@ use filch::{Pool, Waiting};
 
 /// Waits until all workers of the pool sleep, as seen from outside.
 fn wait_until_asleep(pool: &Pool) {
-    let threads = pool.threads() as u64;
+    let threads = pool.current_num_threads() as u64;
     let asleep = || {
         let total = pool.stats().total();
         total.sleeps == total.wakes + threads
@@ -222,7 +222,7 @@ fn without_raids_a_blocked_owner_keeps_its_job() {
         // From outside: without raids a task of this worker could stay with it, too.
         thread::scope(|threads| _ = threads.spawn(|| keep_busy(scope, 1, &busy, &open)).join());
         spin_until(|| busy.load(Ordering::Acquire) == 1);
-        let home = filch::index();
+        let home = filch::current_thread_index();
         // Answers the demands that the other worker has left while it was idle.
         filch::join(|| (), || ());
         filch::join(
@@ -232,7 +232,7 @@ fn without_raids_a_blocked_owner_keeps_its_job() {
                 thread::sleep(Duration::from_millis(20));
             },
             || {
-                assert_eq!(filch::index(), home);
+                assert_eq!(filch::current_thread_index(), home);
             },
         );
     });

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use filch::trace::{Event, Kind, Trace, EVENTS_A_WORKER};
+use filch::trace::{Event, Kind, Trace, EVENTS_PER_WORKER};
 #[cfg(target_os = "linux")]
 use filch::Callers;
 use filch::Pool;
@@ -135,7 +135,7 @@ fn a_running_call_in_place_ends_at_the_time_of_the_trace() {
     let caller = thread::current().id();
     let last_event = || {
         let is_on_caller = thread::current().id() == caller;
-        let index = filch::index().expect("the call must run on a worker");
+        let index = filch::current_thread_index().expect("the call must run on a worker");
         (is_on_caller, *pool.trace().events(index).last().unwrap())
     };
     let in_place = std::iter::repeat_with(|| pool.install(last_event)).find(|(is_on_caller, _)| *is_on_caller);
@@ -216,7 +216,7 @@ fn a_running_event_ends_at_the_time_of_the_trace() {
 #[test]
 fn events_beyond_the_limit_are_dropped_and_counted() {
     let pool = Pool::builder().threads(1).build().unwrap();
-    let (jobs, done) = (EVENTS_A_WORKER + 1000, Arc::new(AtomicUsize::new(0)));
+    let (jobs, done) = (EVENTS_PER_WORKER + 1000, Arc::new(AtomicUsize::new(0)));
     for _ in 0..jobs {
         let done = done.clone();
         pool.spawn(move || {
@@ -227,7 +227,7 @@ fn events_beyond_the_limit_are_dropped_and_counted() {
         thread::yield_now();
     }
     let trace = pool.trace();
-    assert_eq!(trace.events(0).len(), EVENTS_A_WORKER);
+    assert_eq!(trace.events(0).len(), EVENTS_PER_WORKER);
     assert!(trace.dropped() >= 1000);
     assert!(json(&trace)["otherData"]["dropped"].as_u64() >= Some(1000));
 }

@@ -537,7 +537,7 @@ fn a_task_that_a_part_of_a_broadcast_spawns_does_not_run_in_an_unrelated_wait() 
         let lock = Mutex::new(());
         let begun = flag();
         pool.scope(|scope| {
-            let (owner, lock) = (filch::index().expect("the scope must run on a worker"), &lock);
+            let (owner, lock) = (filch::current_thread_index().expect("the scope must run on a worker"), &lock);
             let held = lock.lock().expect("a task panicked");
             scope.spawn_broadcast(move |scope, part| {
                 if part.index() == owner {

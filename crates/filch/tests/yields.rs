@@ -25,7 +25,7 @@ fn a_closure_that_yields_until_the_other_has_run_ends_on_one_worker() {
                     let mut polls = 0;
                     while !ready.load(Ordering::Relaxed) {
                         assert_eq!(filch::has_pending(), Some(true));
-                        assert_eq!(yield_fn(), Some(Yield::Ran));
+                        assert_eq!(yield_fn(), Some(Yield::Executed));
                         polls += 1;
                     }
                     assert_eq!((filch::has_pending(), yield_fn()), (Some(false), Some(Yield::Idle)));
@@ -45,7 +45,7 @@ fn a_closure_that_yields_until_the_other_has_run_ends_on_one_worker() {
 fn yield_local_runs_every_forked_job_of_outer_joins() {
     fn nest(depth: u32, finished: &AtomicUsize) -> u64 {
         if depth == 0 {
-            while filch::yield_local() == Some(Yield::Ran) {}
+            while filch::yield_local() == Some(Yield::Executed) {}
             return 1;
         }
         let (a, b) = filch::join(
@@ -88,7 +88,10 @@ fn yield_local_runs_only_jobs_and_tasks_of_the_worker() {
             filch::scope(|scope| {
                 scope.spawn(move |_| task.send("task").unwrap());
                 assert_eq!(filch::has_pending(), Some(true));
-                assert_eq!((filch::yield_local(), filch::yield_local()), (Some(Yield::Ran), Some(Yield::Ran)));
+                assert_eq!(
+                    (filch::yield_local(), filch::yield_local()),
+                    (Some(Yield::Executed), Some(Yield::Executed))
+                );
             });
             assert_eq!(filch::yield_local(), Some(Yield::Idle));
         });
@@ -182,7 +185,7 @@ fn a_yield_runs_one_task_and_not_the_tasks_that_it_spawns() {
             pool.scope(|outer| {
                 filch::scope(|_| {
                     outer.spawn(|scope| spawn_again(scope, &stop));
-                    (0..5).for_each(|_| assert_eq!(yield_fn(), Some(Yield::Ran)));
+                    (0..5).for_each(|_| assert_eq!(yield_fn(), Some(Yield::Executed)));
                     stop.store(true, Ordering::Release);
                 });
             });

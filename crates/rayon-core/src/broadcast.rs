@@ -40,13 +40,13 @@ where
 
 /// The context of one part of a broadcast.
 pub struct BroadcastContext<'a> {
-    part: filch::Broadcast,
+    part: filch::BroadcastContext,
     /// Makes the type neither `Send` nor `Sync`.
     _marker: PhantomData<&'a mut dyn Fn()>,
 }
 
 impl BroadcastContext<'_> {
-    pub(crate) fn new(part: filch::Broadcast) -> Self {
+    pub(crate) fn new(part: filch::BroadcastContext) -> Self {
         BroadcastContext { part, _marker: PhantomData }
     }
 
@@ -59,7 +59,7 @@ impl BroadcastContext<'_> {
     /// The number of parts.
     #[inline]
     pub fn num_threads(&self) -> usize {
-        self.part.threads()
+        self.part.num_threads()
     }
 }
 

@@ -11,9 +11,9 @@ pub fn max_num_threads() -> usize {
 #[inline]
 pub fn current_num_threads() -> usize {
     if in_pool() {
-        filch::threads()
+        filch::current_num_threads()
     } else {
-        global().threads()
+        global().current_num_threads()
     }
 }
 
@@ -25,7 +25,7 @@ pub fn current_num_threads() -> usize {
 /// ```
 #[inline]
 pub fn current_thread_index() -> Option<usize> {
-    filch::index()
+    filch::current_thread_index()
 }
 
 /// Returns whether the calling thread has pending work of its own. Returns `None` outside of all
@@ -46,7 +46,7 @@ pub enum Yield {
 impl From<filch::Yield> for Yield {
     fn from(result: filch::Yield) -> Self {
         match result {
-            filch::Yield::Ran => Yield::Executed,
+            filch::Yield::Executed => Yield::Executed,
             filch::Yield::Idle => Yield::Idle,
         }
     }

@@ -8,7 +8,7 @@ use crate::builder::ThreadPoolBuilder;
 /// Returns whether the calling thread belongs to a pool.
 #[inline(always)]
 pub(crate) fn in_pool() -> bool {
-    filch::index().is_some()
+    filch::current_thread_index().is_some()
 }
 
 /// Returns the global pool. Starts it if it is not running yet.

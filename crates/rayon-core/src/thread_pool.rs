@@ -63,20 +63,20 @@ impl ThreadPool {
     /// The number of threads of the pool.
     #[inline]
     pub fn current_num_threads(&self) -> usize {
-        self.pool.threads()
+        self.pool.current_num_threads()
     }
 
     /// The index of the calling thread in this pool, or `None` for other threads.
     #[inline]
     pub fn current_thread_index(&self) -> Option<usize> {
-        self.pool.index()
+        self.pool.current_thread_index()
     }
 
     /// Returns whether the calling thread has pending work of its own. Returns `None` if it is not
     /// a thread of this pool.
     #[inline]
     pub fn current_thread_has_pending_tasks(&self) -> Option<bool> {
-        self.pool.index().and_then(|_| current::current_thread_has_pending_tasks())
+        self.pool.current_thread_index().and_then(|_| current::current_thread_has_pending_tasks())
     }
 
     /// Runs [`join`](crate::join()) in this pool.
@@ -151,20 +151,20 @@ impl ThreadPool {
     /// Like [`yield_now`](crate::yield_now()). Returns `None` if the calling thread is not a thread
     /// of this pool.
     pub fn yield_now(&self) -> Option<Yield> {
-        self.pool.index().and_then(|_| current::yield_now())
+        self.pool.current_thread_index().and_then(|_| current::yield_now())
     }
 
     /// Like [`yield_local`](crate::yield_local()). Returns `None` if the calling thread is not a
     /// thread of this pool.
     pub fn yield_local(&self) -> Option<Yield> {
-        self.pool.index().and_then(|_| current::yield_local())
+        self.pool.current_thread_index().and_then(|_| current::yield_local())
     }
 }
 
 impl Drop for ThreadPool {
     fn drop(&mut self) {
         // SAFETY: the pool is not used after this.
-        unsafe { ManuallyDrop::take(&mut self.pool) }.dismiss();
+        unsafe { ManuallyDrop::take(&mut self.pool) }.detach();
     }
 }
 

@@ -231,9 +231,9 @@ impl<'p> Master<'p> {
         let plan = Plan {
             workers: match &place {
                 Place::Here { workers } => *workers,
-                Place::Pool(pool) => pool.threads().min(self.threads.unwrap_or(usize::MAX)),
-                Place::Own(pool) => pool.threads(),
-                Place::Current => filch::threads().min(self.threads.unwrap_or(usize::MAX)),
+                Place::Pool(pool) => pool.current_num_threads().min(self.threads.unwrap_or(usize::MAX)),
+                Place::Own(pool) => pool.current_num_threads(),
+                Place::Current => filch::current_num_threads().min(self.threads.unwrap_or(usize::MAX)),
             },
             policy: self.policy,
             limits: self.limits,
@@ -256,15 +256,15 @@ impl<'p> Master<'p> {
 
     /// Returns where the run takes place.
     fn place(&self) -> Place<'p> {
-        let threads = |pool: Option<&Pool>| pool.map_or_else(filch::threads, Pool::threads);
+        let threads = |pool: Option<&Pool>| pool.map_or_else(filch::current_num_threads, Pool::current_num_threads);
         match (self.pool, self.threads) {
             (pool, asked) if self.deterministic => Place::Here { workers: asked.unwrap_or_else(|| threads(pool)) },
             (_, Some(1)) => Place::Here { workers: 1 },
             (Some(pool), _) => Place::Pool(pool),
             (None, None) => Place::Current,
             (None, Some(asked)) => {
-                let running = filch::index().is_some() || Pool::try_global().is_some();
-                if running && filch::threads() >= asked {
+                let running = filch::current_thread_index().is_some() || Pool::try_global().is_some();
+                if running && filch::current_num_threads() >= asked {
                     return Place::Current;
                 }
                 match Pool::builder().threads(asked).build() {

@@ -61,7 +61,7 @@ where
         }
         self.known = self.better_known(keeper.best())?;
         let port = Port::new();
-        let threads = self.pool.map_or(self.threads, filch::Pool::threads);
+        let threads = self.pool.map_or(self.threads, filch::Pool::current_num_threads);
         let (mut writer, root) = keeper.begin(&port, self.known.clone(), threads);
         self.root &= root;
         let (outcome, last) = thread::scope(|scope| {

@@ -349,7 +349,7 @@ impl<'a, P: Relaxation> Solver<'a, P> {
         );
         // Without a port, nodes cannot come from elsewhere.
         let root = (self.root || port.is_none()).then_some(root);
-        let workers = self.pool.map_or(self.threads, filch::Pool::threads);
+        let workers = self.pool.map_or(self.threads, filch::Pool::current_num_threads);
         if workers == 1 {
             run::sequential(search, root, self.on_explored)
         } else {

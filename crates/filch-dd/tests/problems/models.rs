@@ -10,7 +10,7 @@ use filch_dd::problems::independent_set::{self, IndependentSet};
 use filch_dd::problems::knapsack::{self, Item, Kind, Knapsack};
 use filch_dd::problems::tsptw::{self, Tsptw, Window};
 use filch_dd::problems::unsplittable_flow::{self, Network};
-use filch_dd::problems::{Instance, With};
+use filch_dd::problems::{Instance, WithInstance};
 use filch_dd::{Cost, Decision, Dominance, Sense};
 
 use super::brute;

@@ -67,7 +67,7 @@ pub(crate) fn split<T: Send>(items: &mut [T], first: usize, piece: usize, work: 
 
 /// Sorts on all threads.
 pub(crate) fn sort<T: Ord + Send>(items: &mut [T]) {
-    let enough = (items.len() / (4 * filch::threads())).max(1 << 14);
+    let enough = (items.len() / (4 * filch::current_num_threads())).max(1 << 14);
     sort_down_to(items, enough);
 }
 

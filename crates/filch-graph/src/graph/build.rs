@@ -113,7 +113,7 @@ impl Graph {
         P: AsRef<[Pair]> + Sync,
     {
         let pairs: usize = parts.iter().map(|part| part.as_ref().len()).sum();
-        let shares = if pairs < WORTH_SHARING { 1 } else { filch::threads().min(MAX_SHARES) };
+        let shares = if pairs < WORTH_SHARING { 1 } else { filch::current_num_threads().min(MAX_SHARES) };
         Graph::from_parts_shared(vertices, parts, undirected, shares)
     }
 
@@ -192,7 +192,7 @@ impl Graph {
     /// Builds rows of arcs from some vertices of a graph to any. The sources are renumbered.
     pub(crate) fn rows_of_arcs(rows: usize, arcs: &[Pair]) -> Graph {
         debug_assert!(arcs.iter().all(|&(from, _)| (from as usize) < rows));
-        let shares = if arcs.len() < WORTH_SHARING { 1 } else { filch::threads().min(MAX_SHARES) };
+        let shares = if arcs.len() < WORTH_SHARING { 1 } else { filch::current_num_threads().min(MAX_SHARES) };
         Graph::sorted(rows, arcs.len(), &[arcs], false, shares)
     }
 

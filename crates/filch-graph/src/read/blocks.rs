@@ -105,7 +105,7 @@ pub(super) fn parse<G: Grammar>(text: Text<'_>, grammar: &G) -> Result<Edges<G::
     if input.ended() {
         run(0, block, start);
     } else {
-        let most = 2 * filch::threads();
+        let most = 2 * filch::current_num_threads();
         // Relaxed is enough: the end of the scope provides the ordering.
         let waiting = AtomicUsize::new(0);
         filch::in_place_scope(|scope| {

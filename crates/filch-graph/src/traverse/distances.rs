@@ -121,7 +121,7 @@ pub fn distances<K: Kind<Vertex>>(
     };
     let explored = explore.run(0..tasks as u32, |task, worker| match search.run(task) {
         Step::Done => {}
-        Step::Repeat => worker.found_done(),
+        Step::Repeat => worker.count_redundant(),
         Step::NextLevel(tasks) => worker.push_all(tasks),
     });
     let repeats = explored.counts().iter().map(|counts| counts.redundant).sum::<u64>();

@@ -41,7 +41,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     let elapsed = start.elapsed();
     spinner.finish_and_clear();
 
-    let summary = Summary::new(arguments, &input, &answer, &roots, pool.threads(), elapsed);
+    let summary = Summary::new(arguments, &input, &answer, &roots, pool.current_num_threads(), elapsed);
     // Before anything is printed: if the reader closes the pipe early, the files still exist.
     if let Some(path) = &arguments.json {
         figures::write_json(path, &summary)?;

@@ -142,7 +142,7 @@ where
                 let place = part.place(vertex).expect("a vertex is visited on its own rank");
                 let mark = &marks[place];
                 if mark.load(Ordering::Relaxed) == VISITED {
-                    return worker.found_done();
+                    return worker.count_redundant();
                 }
                 mark.store(VISITED, Ordering::Relaxed);
                 for &next in part.neighbours(place) {

@@ -12,7 +12,7 @@ pub struct RankCounts {
     /// The number of tasks that its workers ran.
     pub tasks: u64,
     /// The number of those tasks that were already done, as reported by
-    /// [`Explorer::found_done`](super::Explorer::found_done).
+    /// [`Explorer::count_redundant`](super::Explorer::count_redundant).
     pub redundant: u64,
     /// The number of tasks that its workers stole from each other.
     pub steals: u64,

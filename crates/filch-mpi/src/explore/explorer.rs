@@ -79,8 +79,8 @@ impl<Q: Owner> Explorer<'_, '_, Q> {
     /// Records that the current task was already done, for the
     /// [counts](super::RankCounts::redundant).
     #[inline]
-    pub fn found_done(&mut self) {
-        self.local.found_done();
+    pub fn count_redundant(&mut self) {
+        self.local.count_redundant();
     }
 
     /// Returns the index of this worker on its rank, from 0.

@@ -178,7 +178,7 @@ where
         kind
     });
     let thieves = thieves.expect("map_queue calls its closure");
-    let mut routing = Anywhere::new(ranks.rank(), ranks.ranks(), explore.most_workers(), &thieves);
+    let mut routing = Anywhere::new(ranks.rank(), ranks.ranks(), explore.max_workers(), &thieves);
     let failed = local::deliver_roots(&exchange, || roots.into_iter().collect());
     explore_and_communicate(ranks, &exchange, &mut routing, || {
         failed.unwrap_or_else(|| local::explore_rounds(&exchange, &explore, &KeepLocal, &visit, || thieves.release()))

@@ -94,7 +94,7 @@ impl<Q: Queue> Pool<Q> {
     }
 
     /// Returns the number of workers.
-    pub fn threads(&self) -> usize {
+    pub fn current_num_threads(&self) -> usize {
         self.shared.seats.len()
     }
 
@@ -146,7 +146,7 @@ impl<Q: Queue> Drop for Pool<Q> {
 
 impl<Q: Queue> fmt::Debug for Pool<Q> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Pool").field("threads", &self.threads()).finish_non_exhaustive()
+        f.debug_struct("Pool").field("threads", &self.current_num_threads()).finish_non_exhaustive()
     }
 }
 

@@ -77,7 +77,7 @@ impl<Q: Queue> Worker<Q> {
     }
 
     /// Returns the number of workers of the pool.
-    pub fn threads(&self) -> usize {
+    pub fn num_threads(&self) -> usize {
         self.shared.seats.len()
     }
 

@@ -23,7 +23,7 @@ pub struct Counts {
     /// Tasks that it ran.
     pub tasks: u64,
     /// Those of its tasks that were done already, as reported to
-    /// [`Explorer::found_done`](super::Explorer::found_done).
+    /// [`Explorer::count_redundant`](super::Explorer::count_redundant).
     pub redundant: u64,
     /// Tasks that it stole.
     pub steals: u64,

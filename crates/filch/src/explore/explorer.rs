@@ -109,7 +109,7 @@ impl<Q, S> Explorer<'_, Q, S> {
 
     /// Records that this task was done already, for the [counts](Counts::redundant).
     #[inline]
-    pub fn found_done(&mut self) {
+    pub fn count_redundant(&mut self) {
         self.counts.redundant += 1;
     }
 

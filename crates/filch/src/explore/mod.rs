@@ -221,8 +221,8 @@ impl<'p, P, K, M> Explore<'p, P, K, M> {
     /// Returns the most workers of the exploration.
     ///
     /// That is the number of threads of the pool, unless [fewer](Explore::workers) were asked for.
-    pub fn most_workers(&self) -> usize {
-        self.workers.min(self.pool.map_or_else(crate::threads, Pool::threads))
+    pub fn max_workers(&self) -> usize {
+        self.workers.min(self.pool.map_or_else(crate::current_num_threads, Pool::current_num_threads))
     }
 
     /// Stops the exploration when `cancel` is cancelled.
@@ -278,7 +278,7 @@ impl<'p, P, K, M> Explore<'p, P, K, M> {
         M: Fn(usize) -> S + Sync,
         F: Fn(T, &mut Explorer<'_, K::Owner, S>) + Sync,
     {
-        let explorers = self.most_workers();
+        let explorers = self.max_workers();
         let shared = Shared::<T, K, S, M, F> {
             kind: self.queue,
             thieves: (0..explorers).map(|_| OnceLock::new()).collect(),

@@ -46,7 +46,7 @@ pub enum Fences {
 ///     .name(|index| format!("worker-{index}"))
 ///     .stack_size(8 << 20)
 ///     .build()?;
-/// assert_eq!(pool.threads(), 2);
+/// assert_eq!(pool.current_num_threads(), 2);
 /// # Ok(())
 /// # }
 /// ```
@@ -143,7 +143,7 @@ impl<'spawner> Builder<'spawner> {
     /// ```
     /// # fn main() -> Result<(), filch::BuildError> {
     /// let pool = filch::Builder::new().threads(2).use_current_thread().build()?;
-    /// assert_eq!(filch::index(), Some(0));
+    /// assert_eq!(filch::current_thread_index(), Some(0));
     /// assert_eq!(pool.join(|| 1, || 2), (1, 2));
     /// # Ok(())
     /// # }

@@ -18,7 +18,7 @@ pub use callers::Callers;
 pub(crate) use shared::Plan;
 pub(crate) use shared::Shared;
 
-use crate::broadcast::{self, Broadcast};
+use crate::broadcast::{self, BroadcastContext};
 use crate::error::BuildError;
 use crate::global;
 use crate::job::{Forked, Job};
@@ -86,18 +86,18 @@ impl Pool {
     pub const MAX_THREADS: usize = MAX_WORKERS;
 
     /// Drops the pool without waiting. Its workers finish the spawned jobs and end on their own.
-    pub fn dismiss(mut self) {
+    pub fn detach(mut self) {
         self.ended.clear();
         lock(&self.threads).clear();
     }
 
     /// Returns the number of workers.
-    pub fn threads(&self) -> usize {
+    pub fn current_num_threads(&self) -> usize {
         self.shared.seats.len()
     }
 
     /// Returns the index of the calling thread, if it is a worker of this pool.
-    pub fn index(&self) -> Option<usize> {
+    pub fn current_thread_index(&self) -> Option<usize> {
         self.shared.own_seat().map(|seat| seat.index)
     }
 
@@ -256,7 +256,7 @@ impl Pool {
     /// Runs [`spawn_broadcast`](crate::spawn_broadcast()) in this pool.
     pub fn spawn_broadcast<F>(&self, f: F)
     where
-        F: Fn(Broadcast) + Send + Sync + 'static,
+        F: Fn(BroadcastContext) + Send + Sync + 'static,
     {
         broadcast::spawn_broadcast_in(&self.shared, f);
     }
@@ -266,7 +266,7 @@ impl Pool {
     /// See [`broadcast`](crate::broadcast()).
     pub fn broadcast<F, R>(&self, f: F) -> Vec<R>
     where
-        F: Fn(Broadcast) -> R + Sync,
+        F: Fn(BroadcastContext) -> R + Sync,
         R: Send,
     {
         broadcast::broadcast_in(&self.shared, f)
@@ -275,7 +275,7 @@ impl Pool {
 
 impl fmt::Debug for Pool {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Pool").field("threads", &self.threads()).finish_non_exhaustive()
+        f.debug_struct("Pool").field("threads", &self.current_num_threads()).finish_non_exhaustive()
     }
 }
 

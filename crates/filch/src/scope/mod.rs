@@ -17,7 +17,7 @@ pub(crate) use record::Record;
 use segment::{run_elsewhere, Segment};
 pub(crate) use segment::{run_in_place, Innermost};
 
-use crate::broadcast::Broadcast;
+use crate::broadcast::BroadcastContext;
 use crate::global;
 use crate::job::Job;
 use crate::latch::{Completion, Gate, Waiter};
@@ -271,18 +271,18 @@ impl<'scope> Scope<'scope> {
     ///         count.fetch_add(1, Ordering::Relaxed);
     ///     });
     /// });
-    /// assert_eq!(count.into_inner(), filch::threads());
+    /// assert_eq!(count.into_inner(), filch::current_num_threads());
     /// ```
     pub fn spawn_broadcast<F>(&self, f: F)
     where
-        F: Fn(&Scope<'scope>, Broadcast) + Send + Sync + 'scope,
+        F: Fn(&Scope<'scope>, BroadcastContext) + Send + Sync + 'scope,
     {
         fn part_of<'scope, F>(
             f: Arc<F>,
-            part: Broadcast,
+            part: BroadcastContext,
         ) -> (impl FnOnce(&Scope<'scope>) + Send + use<'scope, F>, Execute)
         where
-            F: Fn(&Scope<'scope>, Broadcast) + Send + Sync + 'scope,
+            F: Fn(&Scope<'scope>, BroadcastContext) + Send + Sync + 'scope,
         {
             // The count of `f` is dropped with the call: before the task is finished.
             let run = move |scope: &Scope<'scope>| f(scope, part);
@@ -293,7 +293,7 @@ impl<'scope> Scope<'scope> {
         let f = Arc::new(f);
         self.record.add(pool.seats.len());
         pool.deliver_to_all(|seat| {
-            let (run, execute) = part_of(Arc::clone(&f), Broadcast::of(seat));
+            let (run, execute) = part_of(Arc::clone(&f), BroadcastContext::of(seat));
             // SAFETY: as in `spawn`.
             unsafe { Job::new(run, execute, lineage) }
         });

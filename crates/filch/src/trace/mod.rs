@@ -29,4 +29,4 @@ pub(crate) use off::Log;
 #[cfg(feature = "trace")]
 pub(crate) use on::Log;
 #[cfg(feature = "trace")]
-pub use on::{Event, Kind, Trace, EVENTS_A_WORKER};
+pub use on::{Event, Kind, Trace, EVENTS_PER_WORKER};

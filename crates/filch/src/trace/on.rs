@@ -11,7 +11,7 @@ use crate::pool::Shared;
 
 /// The number of events that are kept of each worker: the first ones. Later events are only
 /// [counted](Trace::dropped).
-pub const EVENTS_A_WORKER: usize = 1 << 16;
+pub const EVENTS_PER_WORKER: usize = 1 << 16;
 
 /// What a worker did in an event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -110,7 +110,7 @@ impl Trace {
         &self.tracks[worker]
     }
 
-    /// Returns the number of missing events, because a worker had recorded [`EVENTS_A_WORKER`]
+    /// Returns the number of missing events, because a worker had recorded [`EVENTS_PER_WORKER`]
     /// before.
     pub fn dropped(&self) -> u64 {
         self.dropped
@@ -219,7 +219,7 @@ impl Log {
     /// Adds an entry, if there is room for it. The entry takes no time, or lasts from now on.
     fn add_entry(&self, kind: Kind, lasts: bool) -> Option<usize> {
         let mut records = self.lock();
-        if records.entries.len() == EVENTS_A_WORKER {
+        if records.entries.len() == EVENTS_PER_WORKER {
             // Wrapping: a fork writes here after it has pushed its job, and must not panic then.
             records.dropped = records.dropped.wrapping_add(1);
             return None;

@@ -103,7 +103,7 @@ pub(crate) fn call_in_place<R: Send>(pool: &Pool, f: impl FnOnce() -> R + Send) 
 
 /// Lends every seat of the pool at the same time. Retries while a worker is awake.
 pub(crate) fn assert_all_seats_can_be_lent(pool: &Pool) {
-    let threads = pool.threads();
+    let threads = pool.current_num_threads();
     loop {
         let (inside, seats, was_shipped) = (AtomicUsize::new(0), AtomicUsize::new(0), flag());
         let call = || {
@@ -112,7 +112,10 @@ pub(crate) fn assert_all_seats_can_be_lent(pool: &Pool) {
                 if thread::current().id() != here {
                     return set(&was_shipped);
                 }
-                seats.fetch_or(1 << filch::index().expect("the call must run on a worker"), Ordering::Relaxed);
+                seats.fetch_or(
+                    1 << filch::current_thread_index().expect("the call must run on a worker"),
+                    Ordering::Relaxed,
+                );
                 inside.fetch_add(1, Ordering::AcqRel);
                 spin_until(|| inside.load(Ordering::Acquire) == threads || is_set(&was_shipped));
             });

@@ -44,7 +44,7 @@ impl TestPools {
 
     /// Makes one call, as the seed says, and checks its results.
     fn call(&self, seed: u64) {
-        let (pool, seats, value) = (&self.first, self.first.threads(), mix(seed ^ 1));
+        let (pool, seats, value) = (&self.first, self.first.current_num_threads(), mix(seed ^ 1));
         match mix(seed) % 16 {
             0 | 1 => assert_eq!(pool.join(|| 1, || 2), (1, 2)),
             2 => assert_eq!(pool.install(|| count(6)), 1 << 6),

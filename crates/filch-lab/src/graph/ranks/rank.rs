@@ -66,7 +66,7 @@ pub(super) fn closure(
 
     let report = RankReport {
         machine,
-        threads: pool.threads(),
+        threads: pool.current_num_threads(),
         vertices: part.own(),
         arcs: part.arcs(),
         graph_bytes: part.memory(),

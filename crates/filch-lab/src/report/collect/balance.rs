@@ -162,7 +162,7 @@ impl Work {
     fn halve(&self, pieces: Range<usize>, start: Instant, logs: &[Log]) {
         if pieces.len() == 1 {
             // Only a worker of the pool gets here.
-            let worker = filch::index().unwrap_or(0);
+            let worker = filch::current_thread_index().unwrap_or(0);
             return self.piece(pieces.start, worker, start, logs);
         }
         let middle = pieces.start + pieces.len() / 2;

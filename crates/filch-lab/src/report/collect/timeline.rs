@@ -149,7 +149,7 @@ impl Recorder {
 }
 
 fn run(pool: &Pool, leaves: u64, steps: u64) -> Recording {
-    let logs = (0..pool.threads()).map(|_| Mutex::default()).collect();
+    let logs = (0..pool.current_num_threads()).map(|_| Mutex::default()).collect();
     let recorder = Recorder { start: Instant::now(), logs };
     pool.with_worker(|worker| recorder.job(worker, None, |worker| run_tree(&recorder, worker, leaves, steps)));
     let logs = recorder.logs.into_iter().map(|log| log.into_inner().unwrap_or_else(PoisonError::into_inner));
