@@ -14,6 +14,7 @@ mod date;
 mod figures;
 mod generate;
 mod graph;
+mod input_file;
 mod interrupt;
 mod lab;
 mod machine;

@@ -1,15 +1,16 @@
 //! The problems that can be solved, by their names in commands and plots.
 
-use std::fs;
 use std::path::Path;
 
-use anyhow::{anyhow, Context, Result};
+use anyhow::{anyhow, Result};
 use clap::ValueEnum;
 use filch_dd::problems::bits::{Bits, ManyWords, Words};
 use filch_dd::problems::clique::Clique;
 use filch_dd::problems::independent_set::IndependentSet;
 use filch_dd::problems::{clique, golomb, independent_set, knapsack, tsptw, unsplittable_flow, Instance, ReadError};
 use filch_dd::Dominance;
+
+use crate::input_file;
 
 /// A problem.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -75,17 +76,11 @@ pub(crate) trait Visit {
 impl Loaded {
     /// Reads an instance from a file. A Golomb ruler can be given as a number of marks.
     pub(crate) fn read(kind: Kind, file: &Path) -> Result<Loaded> {
-        // A name may contain control characters, which must not reach a terminal.
-        let name: String =
-            file.display().to_string().chars().map(|c| if c.is_control() { '\u{fffd}' } else { c }).collect();
-        let located = |error: ReadError| match error.line() {
-            Some(line) => anyhow!("{name}:{line}: {}", error.reason()),
-            None => anyhow!("{name}: {}", error.reason()),
-        };
+        let located = |error: ReadError| anyhow!(error.in_file(&input_file::name(file)));
         if let Some(marks) = file.to_str().filter(|_| kind == Kind::Golomb).and_then(|text| text.parse().ok()) {
             return Ok(Loaded::Golomb(golomb::Golomb::new(marks)?));
         }
-        let bytes = fs::read(file).with_context(|| format!("{name} cannot be read"))?;
+        let bytes = input_file::read(file)?;
         Ok(match kind {
             Kind::Knapsack => Loaded::Knapsack(knapsack::read(&bytes).map_err(located)?),
             Kind::Misp => Loaded::Misp(independent_set::read(&bytes).map_err(located)?),

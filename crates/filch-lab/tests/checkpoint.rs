@@ -257,19 +257,20 @@ fn an_unusable_checkpoint_is_refused_and_the_previous_one_can_be_resumed() {
     let whole = fs::read(&kept).unwrap();
     let mut flipped = whole.clone();
     flipped[whole.len() / 2] ^= 4;
-    let (middle, truncated) = (whole.len() - 9, format!("only {} of {} bytes", whole.len() - 9, whole.len()));
+    let (middle, truncated) =
+        (whole.len() - 9, format!("expected {} bytes, found {}: the file is truncated", whole.len(), whole.len() - 9));
     for (bytes, reason) in [
         (&whole[..middle], &truncated[..]),
-        (&whole[..11], "is truncated: only 11 of at least 28 bytes"),
-        (b"", "is truncated: it is empty"),
-        (&flipped, "is corrupted: the checksum of its contents"),
-        (RING.as_bytes(), "is not a checkpoint of filch"),
-        (&of_version(0), "of version 0 of the format, and this program reads version 1: go on with the older program"),
-        (&of_version(7), "of version 7 of the format, and this program reads version 1: go on with the newer program"),
+        (&whole[..11], "expected at least 28 bytes, found 11"),
+        (b"", "expected a checkpoint of filch, found an empty file"),
+        (&flipped, "the file is corrupted: the checksum of its contents"),
+        (RING.as_bytes(), "expected a checkpoint of filch, found another kind of file"),
+        (&of_version(0), "expected version 1 of the format, found version 0: resume with the older program"),
+        (&of_version(7), "expected version 1 of the format, found version 7: resume with the newer program"),
     ] {
         fs::remove_file(&kept).unwrap();
         fs::write(&kept, bytes).unwrap();
-        let before = ["cannot be resumed: kept", reason, "The checkpoint before it is in kept.previous"];
+        let before = ["error: kept: ", reason, "The checkpoint before it is in kept.previous"];
         refused(folder.path(), &format!("{LONG} --resume kept"), &before);
         refused(folder.path(), &format!("{LONG} --resume kept --checkpoint kept"), &before);
     }
@@ -278,7 +279,7 @@ fn an_unusable_checkpoint_is_refused_and_the_previous_one_can_be_resumed() {
     shown(folder.path(), &format!("{LONG} --resume kept --nodes 1"), 3);
     fs::remove_file(&kept).unwrap();
     refused(folder.path(), &format!("{LONG} --resume kept"), &["kept: there is no such file", "is in kept.previous"]);
-    refused(folder.path(), &format!("{LONG} --resume ."), &["not a regular file"]);
+    refused(folder.path(), &format!("{LONG} --resume ."), &["expected a regular file"]);
 }
 
 #[test]
@@ -286,10 +287,14 @@ fn a_checkpoint_of_another_search_is_refused() {
     let folder = tempfile::tempdir().unwrap();
     fs::write(folder.path().join("ring"), RING).unwrap();
     shown(folder.path(), "misp ring --checkpoint kept", 0);
-    refused(folder.path(), "clique ring --resume kept", &["another problem: misp, where it should be clique"]);
-    refused(folder.path(), &format!("{LONG} --resume kept"), &["another problem: misp, where it should be golomb"]);
+    refused(folder.path(), "clique ring --resume kept", &["expected a checkpoint of clique, found one of misp"]);
+    refused(folder.path(), &format!("{LONG} --resume kept"), &["expected a checkpoint of golomb, found one of misp"]);
     fs::write(folder.path().join("ring"), RING.replace("e 5 1", "e 5 2")).unwrap();
-    refused(folder.path(), "misp ring --resume kept", &["kept is of another instance of misp"]);
+    refused(
+        folder.path(),
+        "misp ring --resume kept",
+        &["kept: expected a checkpoint of this instance of misp, found one of another instance"],
+    );
 }
 
 #[test]
@@ -316,12 +321,15 @@ fn a_write_failure_is_reported_once_and_the_last_one_is_an_error() {
     // The program may be writing there at this moment.
     assert!(poll(&mut child, || fs::remove_dir_all(&inner).is_ok()));
     let line = wait_for_line(&mut stderr, |line| line.contains("warning"));
-    assert!(line.contains("inner/kept could not be written: there is no such folder. The search continues"), "{line}");
+    assert!(
+        line.contains("inner/kept: cannot write the file: there is no such folder. The search continues"),
+        "{line}"
+    );
     signal(&child, "-TERM");
     let mut rest = String::new();
     stderr.read_to_string(&mut rest).unwrap();
     assert_eq!(child.wait().unwrap().code(), Some(1), "{rest}");
-    assert!(rest.contains("error: the last checkpoint was not written: inner/kept could not be written"), "{rest}");
+    assert!(rest.contains("error: the last checkpoint was not written: inner/kept: cannot write the file"), "{rest}");
     assert!(!rest.contains("warning") && !rest.contains("To resume it"), "{rest}");
     let summary: Value = serde_json::from_slice(&fs::read(folder.path().join("out")).unwrap()).unwrap();
     assert_eq!(summary["ending"], "cancelled", "the summary is written nevertheless");

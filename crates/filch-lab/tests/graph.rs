@@ -146,9 +146,9 @@ fn bad_input_is_refused_with_a_reason_and_writes_no_file() {
     for (arguments, reason) in [
         (&["closure"][..], "required"),
         (&["closure", "good.txt", "--generate", "torus:3x3"], "cannot be used with"),
-        (&["closure", "missing.txt", "--out", "out"], "missing.txt: the file cannot be opened"),
+        (&["closure", "missing.txt", "--out", "out"], "missing.txt: cannot open the file"),
         (&["closure", ".", "--out", "out"], "directory"),
-        (&["closure", "bad.txt", "--out", "out", "--json", "new.json"], "bad.txt, line 3: "),
+        (&["closure", "bad.txt", "--out", "out", "--json", "new.json"], "bad.txt:3: "),
         (
             &["closure", "good.txt", "--root", "6", "--out", "out"],
             "the root 6 does not exist: the graph has 6 vertices",

@@ -80,7 +80,11 @@ fn invalid_options_are_refused_before_anything_is_measured() {
     refused(&["--resume"], folder.path(), "--state");
     if cfg!(target_arch = "x86_64") {
         refused(&["--bound", "73", "--calibrate", "no/where"], folder.path(), "there is no folder no");
-        refused(&["--bound", "73", "--state", "none.json", "--resume"], folder.path(), "none.json cannot be read");
+        refused(
+            &["--bound", "73", "--state", "none.json", "--resume"],
+            folder.path(),
+            "none.json: cannot read the file",
+        );
     }
     assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
 }

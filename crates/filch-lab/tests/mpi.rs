@@ -115,14 +115,14 @@ fn an_error_at_the_start_of_a_rank_is_printed_once() {
         assert!(said.contains(reason) && !said.contains("panicked"), "{said}");
         assert!(!printed.contains("optimum"), "{printed}");
     };
-    said_once(solve(folder.path(), 3, "misp nothing"), "error: nothing cannot be read");
+    said_once(solve(folder.path(), 3, "misp nothing"), "error: nothing: cannot read the file");
     said_once(solve(folder.path(), 2, "golomb 5 --resume nothing"), "nothing: there is no such file");
 
     // The ranks have different command lines: the second has no file, then another instance.
     fs::write(folder.path().join("sack"), SACK).unwrap();
     fs::write(folder.path().join("other"), SACK.replace("4 7", "4 8")).unwrap();
     for (file, reason) in
-        [("nothing", "rank 1: nothing cannot be read"), ("other", "rank 1 is to solve something else")]
+        [("nothing", "rank 1: nothing: cannot read the file"), ("other", "rank 1 is to solve something else")]
     {
         let mut command = command(folder.path(), 1, "knapsack sack");
         command.args([":", "-n", "1", PROGRAM, "solve", "--mpi", "knapsack", file]);

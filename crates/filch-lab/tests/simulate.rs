@@ -49,9 +49,11 @@ fn an_invalid_recording_is_refused_with_a_reason() {
     let folder = recorded();
     let whole = fs::read(folder.path().join("recording")).unwrap();
     fs::write(folder.path().join("short"), &whole[..whole.len() / 2]).unwrap();
-    for (file, reason) in
-        [("graph", "this is no recording"), ("short", "damaged or cut short"), ("none", "cannot be read")]
-    {
+    for (file, reason) in [
+        ("graph", "expected a recording, found another kind of file"),
+        ("short", "damaged or truncated"),
+        ("none", "cannot read the file"),
+    ] {
         let output = filch(&["simulate", "--recording", file], folder.path());
         assert!(!output.status.success());
         assert!(said(&output.stderr).contains(reason), "{file}: {}", said(&output.stderr));

@@ -225,8 +225,8 @@ fn an_invalid_instance_is_reported_with_file_line_and_reason() {
         let arguments = ["solve", problem, "bad", "--json", "a", "--solution", "b", "--trace", "c", "--plot", "d"];
         refused(folder.path(), &arguments, 1, reason);
     }
-    refused(folder.path(), &["solve", "misp", "missing"], 1, "missing cannot be read");
-    refused(folder.path(), &["solve", "misp", "."], 1, ". cannot be read");
+    refused(folder.path(), &["solve", "misp", "missing"], 1, "missing: cannot read the file");
+    refused(folder.path(), &["solve", "misp", "."], 1, ".: cannot read the file");
     refused(folder.path(), &["solve", "golomb", "99"], 1, "99 marks");
 }
 

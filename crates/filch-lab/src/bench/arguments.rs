@@ -478,7 +478,7 @@ mod tests {
             (&["--bound", "261"], "at most 260"),
             (&["--bound", "many"], "not a number of stores"),
             (&["--bound", "73", "--calibration", "a"], "cannot be used with"),
-            (&["--calibration", "/no/such/file"], "/no/such/file could not be read"),
+            (&["--calibration", "/no/such/file"], "/no/such/file: cannot read the file"),
         ] {
             let refusal = options(words).unwrap_err().to_string();
             assert!(refusal.contains(reason), "{words:?}: {refusal}");

@@ -3,14 +3,14 @@
 use std::path::Path;
 use std::time::Duration;
 
-use anyhow::{anyhow, ensure, Context, Result};
+use anyhow::{anyhow, ensure, Result};
 use filch_dd::problems::{independent_set, Instance};
 use filch_dd::{Dominance, Solver};
 use filch_mpi::simulate::Recording;
 
 use super::arguments::Record;
-use crate::figures;
 use crate::problem::{Kind, Loaded, Visit};
+use crate::{figures, input_file};
 
 /// How often a random instance is recorded.
 const ROUNDS: usize = 3;
@@ -28,8 +28,8 @@ pub(super) fn record(wanted: &Record<'_>) -> Result<Recording> {
 
 /// Reads a recording.
 pub(super) fn read(path: &Path) -> Result<Recording> {
-    let bytes = std::fs::read(path).with_context(|| format!("{} cannot be read", path.display()))?;
-    Recording::from_bytes(&bytes).map_err(|error| anyhow!("{}: {error}", path.display()))
+    let bytes = input_file::read(path)?;
+    Recording::from_bytes(&bytes).map_err(|error| anyhow!("{}: {error}", input_file::name(path)))
 }
 
 /// Records a random instance, if the user has none.

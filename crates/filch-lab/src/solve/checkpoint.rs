@@ -72,7 +72,7 @@ impl Plan {
         }
         let identity = Identity::new(arguments.problem.name(), problem.text());
         let resumed = resume.as_ref().map(|file| {
-            let checkpoint = Checkpoint::read_for(file, &identity).context("this cannot be resumed")?;
+            let checkpoint = Checkpoint::read_for(file, &identity)?;
             anyhow::Ok((file.clone(), checkpoint))
         });
         Ok(Plan { resumed: resumed.transpose()?, identity, file: checkpoint.clone(), every: *every })

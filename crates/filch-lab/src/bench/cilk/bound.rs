@@ -1,11 +1,12 @@
 //! The bound S that the fence-free queues rely on, its justification, and the resulting deltas.
 
-use std::fs;
 use std::path::Path;
 
-use anyhow::{Context, Result};
+use anyhow::{anyhow, Context, Result};
 use filch_queue::bound::{Bound, Delta};
 use filch_queue::calibration::Calibration;
+
+use crate::input_file;
 
 /// The delta of the paper's precise variants.
 const FOUR: usize = 4;
@@ -42,9 +43,8 @@ impl TrustedBound {
 
     /// A bound from a file that was measured on this model of CPU.
     pub(crate) fn from_calibration(path: &Path) -> Result<TrustedBound> {
-        let text = fs::read_to_string(path).with_context(|| format!("{} could not be read", path.display()))?;
-        let calibration =
-            Calibration::parse(&text).with_context(|| format!("{} cannot be used here", path.display()))?;
+        let text = input_file::read_text(path)?;
+        let calibration = Calibration::parse(&text).map_err(|error| anyhow!(error.in_file(&input_file::name(path))))?;
         let evidence = calibration.evidence();
         let place = if evidence.hypervisor { " in a virtual machine" } else { "" };
         let reason = format!("measured{place} on {}", evidence.date);

@@ -2,7 +2,6 @@
 //! needs.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
-use std::fs;
 use std::ops::Range;
 use std::path::Path;
 
@@ -12,6 +11,8 @@ use object::{
     Architecture, BinaryFormat, Object, ObjectKind, ObjectSection, ObjectSymbol, ObjectSymbolTable, RelocationFlags,
     RelocationTarget, SectionFlags, SectionKind, SymbolKind,
 };
+
+use crate::input_file;
 
 /// A function: from its symbol to its end.
 #[derive(Clone, Debug)]
@@ -56,7 +57,7 @@ pub(super) struct Program {
 impl Program {
     /// Reads a program from a file.
     pub(super) fn read(path: &Path) -> Result<Program> {
-        let bytes = fs::read(path).with_context(|| format!("{} cannot be read", path.display()))?;
+        let bytes = input_file::read(path)?;
         Program::parse(&bytes).with_context(|| format!("{} cannot be analysed", path.display()))
     }
 
@@ -404,7 +405,7 @@ mod tests {
     #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
     #[test]
     fn sections_that_are_writable_or_not_loaded_are_not_constant() {
-        let bytes = fs::read(std::env::current_exe().unwrap()).unwrap();
+        let bytes = std::fs::read(std::env::current_exe().unwrap()).unwrap();
         let constants = Program::parse(&bytes).unwrap().constants;
         let file = object::File::parse(&bytes[..]).unwrap();
         let address = |name| file.section_by_name(name).unwrap().address();

@@ -4,7 +4,7 @@ use std::fs;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
-use anyhow::{anyhow, bail, ensure, Context, Error, Result};
+use anyhow::{anyhow, bail, ensure, Error, Result};
 use filch_queue::bound::Bound;
 use filch_queue::calibration::{Calibration, Cpu, Evidence};
 
@@ -13,7 +13,7 @@ use super::evidence::RUNS_TO_TRUST;
 use super::{Sweep, Verdict};
 use crate::figures::grouped;
 use crate::lab::published;
-use crate::{date, figures, print};
+use crate::{date, figures, input_file, print};
 
 /// Writer of a calibration file.
 #[derive(Debug)]
@@ -41,8 +41,9 @@ impl<'a> Calibrator<'a> {
             );
         }
         let earlier = read(&path)?.map(|text| Calibration::parse_anywhere(&text)).transpose();
-        let earlier = earlier
-            .with_context(|| format!("{} already exists and is not replaced; give another file", path.display()))?;
+        let earlier = earlier.map_err(|error| {
+            anyhow!("{}. The file is not replaced: give another file", error.in_file(&input_file::name(&path)))
+        })?;
         if let Some(earlier) = earlier.as_ref().filter(|earlier| earlier.cpu() != cpu) {
             bail!("{} is for another CPU, {}, and is not replaced; give another file", path.display(), earlier.cpu());
         }
@@ -201,11 +202,15 @@ fn refutation_path(path: &Path) -> PathBuf {
 
 /// Returns the content of a file, if it exists.
 fn read(path: &Path) -> Result<Option<String>> {
-    match fs::read_to_string(path) {
+    match input_file::read_text(path) {
         Ok(text) => Ok(Some(text)),
-        Err(failure) if failure.kind() == ErrorKind::NotFound => Ok(None),
-        Err(failure) => Err(failure).with_context(|| format!("{} could not be read", path.display())),
+        Err(failure) if is_missing(&failure) => Ok(None),
+        Err(failure) => Err(failure),
     }
+}
+
+fn is_missing(failure: &anyhow::Error) -> bool {
+    failure.downcast_ref::<std::io::Error>().is_some_and(|failure| failure.kind() == ErrorKind::NotFound)
 }
 
 /// Describes the file that was written.
@@ -320,11 +325,11 @@ mod tests {
         Calibrator::new(&path, &other).unwrap().store(None, Some(72), &found(36)).unwrap();
         refused("is for another CPU");
         fs::write(&path, "something else").unwrap();
-        refused("this is no calibration");
+        refused("expected a calibration, found another kind of file");
         fs::write(&path, "filch calibration 2\n").unwrap();
-        refused("only version 1 is known");
+        refused("expected version 1 of the format, found version 2");
         fs::write(&path, [0xff]).unwrap();
-        refused("could not be read");
+        refused("calibration.txt:1: expected text");
         let amd = Cpu { vendor: "AuthenticAMD".into(), family: 0x19, ..cpu.clone() };
         let refusal = Calibrator::new(&folder.path().join("amd"), &amd).unwrap_err().to_string();
         assert!(refusal.contains("stores also wait outside"));

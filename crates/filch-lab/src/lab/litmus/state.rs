@@ -1,6 +1,5 @@
 //! `--state` and `--resume`: saves the counts to a file, and resumes from it.
 
-use std::fs;
 use std::path::Path;
 
 use anyhow::{bail, ensure, Context, Result};
@@ -11,7 +10,7 @@ use super::cores::Kind;
 use super::counts::{Counts, Key};
 use super::race::{Tally, STORES, TASKS};
 use super::Placement;
-use crate::figures;
+use crate::{figures, input_file};
 
 /// The format name in the file.
 const FORMAT: &str = "filch litmus";
@@ -84,26 +83,31 @@ impl State {
 
     /// Reads a file that was written on a CPU of the same model.
     pub(super) fn read(path: &Path, cpu: &Cpu) -> Result<State> {
-        let name = path.display();
-        let text = fs::read_to_string(path).with_context(|| format!("{name} cannot be read"))?;
-        State::parse(&text, cpu).with_context(|| format!("the sweep in {name} cannot be resumed"))
+        let (text, name) = (input_file::read_text(path)?, input_file::name(path));
+        match State::parse(&text, cpu) {
+            Ok(state) => Ok(state),
+            Err(error) => match error.downcast_ref::<serde_json::Error>().map(serde_json::Error::line) {
+                Some(line) if line > 0 => Err(error.context(format!("{name}:{line}"))),
+                _ => Err(error.context(name)),
+            },
+        }
     }
 
     fn parse(text: &str, cpu: &Cpu) -> Result<State> {
         // The version decides which other fields are required.
         let value: serde_json::Value = serde_json::from_str(text).context("the file is damaged")?;
         if value.get("format").and_then(serde_json::Value::as_str) != Some(FORMAT) {
-            bail!("this is not a state file of `filch lab litmus`");
+            bail!("expected a state file of `filch lab litmus`, found another kind of file");
         }
         match value.get("version").and_then(serde_json::Value::as_u64) {
             Some(version) if version == u64::from(VERSION) => {}
-            Some(version) => bail!("it has version {version}, and only version {VERSION} is supported"),
+            Some(version) => bail!("expected version {VERSION} of the format, found version {version}"),
             None => bail!("the file is damaged: it has no version"),
         }
         let stored: Stored = serde_json::from_value(value).context("the file is damaged")?;
         let StoredCpu { vendor, family, model, stepping, brand } = stored.cpu;
         let measured = Cpu { vendor, family, model, stepping, brand };
-        ensure!(measured == *cpu, "it was measured on another CPU, {measured}; this one is {cpu}");
+        ensure!(measured == *cpu, "expected a sweep on this CPU, {cpu}, found one on {measured}");
         let (supposed, entries) = (stored.supposed, stored.entries);
         let bounds = State::LEAST_BOUND..=Calibration::LARGEST_BOUND;
         ensure!(bounds.contains(&supposed), "the file is damaged: {supposed} is not a valid bound");
@@ -161,7 +165,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("state.json");
         state().write(&path, &cpu()).unwrap();
-        fs::read_to_string(path).unwrap()
+        std::fs::read_to_string(path).unwrap()
     }
 
     fn refusal(text: &str) -> String {
@@ -185,10 +189,10 @@ mod tests {
     #[test]
     fn invalid_contents_are_refused_with_a_reason() {
         for (from, to, reason) in [
-            ("filch litmus", "filch sweep", "not a state file of `filch lab litmus`"),
-            ("\"version\": 1", "\"version\": 2", "version 2, and only version 1"),
+            ("filch litmus", "filch sweep", "expected a state file of `filch lab litmus`"),
+            ("\"version\": 1", "\"version\": 2", "expected version 1 of the format, found version 2"),
             ("\"version\": 1", "\"version\": \"x\"", "it has no version"),
-            ("\"model\": 106", "\"model\": 85", "another CPU"),
+            ("\"model\": 106", "\"model\": 85", "expected a sweep on this CPU"),
             ("\"supposed\": 73", "\"supposed\": 0", "0 is not a valid bound"),
             ("\"supposed\": 73", "\"supposed\": -73", "damaged"),
             ("\"supposed\": 73", "\"supposed\": 18446744073709551615", "18446744073709551615 is not a valid bound"),
@@ -208,7 +212,7 @@ mod tests {
             let refusal = refusal(&text.replace(from, to));
             assert!(refusal.contains(reason), "{to}: {refusal}");
         }
-        assert!(refusal("[]").contains("not a state file"));
+        assert!(refusal("[]").contains("expected a state file"));
     }
 
     #[test]
@@ -221,6 +225,6 @@ mod tests {
     #[test]
     fn the_error_names_a_missing_file() {
         let refusal = format!("{:#}", State::read(Path::new("nowhere.json"), &cpu()).unwrap_err());
-        assert!(refusal.contains("nowhere.json cannot be read"), "{refusal}");
+        assert!(refusal.contains("nowhere.json: cannot read the file"), "{refusal}");
     }
 }
