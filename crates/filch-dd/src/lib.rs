@@ -54,3 +54,8 @@ pub use solver::{
     WorkerStatistics,
 };
 pub use width::Width;
+
+/// The examples of the README, for doc tests.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct ReadmeExamples;

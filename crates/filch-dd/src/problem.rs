@@ -111,9 +111,9 @@ pub trait Problem: Sync {
     /// Returns whether the variable makes a difference in `state`.
     ///
     /// If not, the variable gets its [`default_value`](Problem::default_value), and its arc skips
-    /// the layer. That value must be in its domain, cost nothing and leave the state as it is, and
-    /// no other value may lead to anything better. Searches rely on this;
-    /// [`check::laws`](crate::check::laws) tests it.
+    /// the layer. The law, which [`check::laws`](crate::check::laws) tests: the default value is in
+    /// the domain and costs nothing, every value leaves the state as it is, and no value improves
+    /// the cost.
     fn matters(&self, variable: Variable, state: &Self::State) -> bool {
         let _ = (variable, state);
         true

@@ -42,3 +42,8 @@ pub use traverse::{
     closure, closure_marking, components, distances, spanning_forest, spanning_tree, Closure, Components, Distances,
     Effort, Mark, Tree, TreeFlaw,
 };
+
+/// The examples of the README, for doc tests.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct ReadmeExamples;

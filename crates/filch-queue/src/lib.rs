@@ -42,7 +42,7 @@
 //! |---|---|---|---|---|---|---|
 //! | [`chase_lev`] | exactly once | youngest / oldest | a fence | a CAS and a fence | retry | all |
 //! | [`the`] | exactly once | youngest / oldest | a fence | a lock and a fence | retry, wait for a thief | all |
-//! | [`asymmetric`] | exactly once | youngest / oldest | nothing | a system call | retry | no fence on Linux and Windows; fenced elsewhere |
+//! | [`asymmetric`] | exactly once | youngest / oldest | nothing | a system call | retry; abort if the kernel refuses | no fence on Linux and Windows; fenced elsewhere |
 //! | [`ff_cl`] | exactly once given delta (`unsafe`), or at least once | youngest / oldest | a spare store | a CAS and a fence | retry, abort | no fence on x86-64; fenced elsewhere |
 //! | [`ff_the`] | the same | youngest / oldest | a spare store | a lock and a fence | retry, wait for a thief, abort | the same |
 //! | [`thep`] | the same | youngest / oldest | an echo | a lock and a fence | retry, wait for a thief or the owner | the same |
@@ -122,3 +122,8 @@ pub use sync::weaken;
 pub use error::{BoundError, CapacityError, PushError};
 pub use steal::Steal;
 pub use traits::{AtLeastOnce, ExactlyOnce, Owner, Thief};
+
+/// The examples of the README, for doc tests.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct ReadmeExamples;

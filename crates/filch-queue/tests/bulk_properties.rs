@@ -210,7 +210,7 @@ fn follows_the_model<T: Sample>() {
     check(&|steps, start| follow(steps, start, &T::sample));
 }
 
-/// Larger than any batch that is copied, and than two slots of a block of 64 KiB would need.
+/// Larger than any batch that is copied (4 KiB).
 #[derive(Clone, Copy, PartialEq, Debug)]
 struct Large([usize; 700]);
 

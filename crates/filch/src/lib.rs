@@ -111,3 +111,8 @@ pub use spawn::{has_pending, spawn, spawn_fifo, yield_local, yield_now, Yield};
 pub use stats::{Stats, WorkerStats};
 pub use wait::Waiting;
 pub use worker::Worker;
+
+/// The examples of the README, for doc tests.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct ReadmeExamples;

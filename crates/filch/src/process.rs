@@ -19,6 +19,7 @@ impl Process {
 
     /// Returns whether the calling process is still this one.
     pub(crate) fn is_current(self) -> bool {
+        // Relaxed: as in `current`.
         self.0 == FORKS.load(Ordering::Relaxed)
     }
 }
@@ -28,6 +29,7 @@ fn register_fork_handler() {
     use std::sync::Once;
 
     extern "C" fn count_fork() {
+        // Relaxed: the child has one thread now.
         FORKS.fetch_add(1, Ordering::Relaxed);
     }
 

@@ -23,7 +23,7 @@ pub fn previous(path: &Path) -> PathBuf {
 
 /// Removes the partial files that killed writers have left beside `path`.
 ///
-/// A keeper calls it before its first checkpoint. Only the writer of `path` may call it, while no
+/// A search calls it before its first checkpoint. Only the writer of `path` may call it, while no
 /// other process writes there. Otherwise the checkpoint that the other process is writing is lost,
 /// and its write fails.
 pub fn remove_partial_files(path: &Path) {

@@ -2,9 +2,10 @@
 //!
 //! A [`Checkpoint`] has all that a search needs to continue: every open node, the best solution,
 //! and the totals so far. Its [`Identity`] says which instance it belongs to, so that it is not
-//! used for another one. A [`CheckpointOptions`] writes checkpoints while a search runs, and can start from
-//! one: see [`Solver::solve_with_checkpoints`](crate::Solver::solve_with_checkpoints). A checkpoint
-//! can be read with any number of threads or machines, whatever it was written with.
+//! used for another one. [`CheckpointOptions`] say where and how often a search writes checkpoints,
+//! and from which one it starts: see
+//! [`Solver::solve_with_checkpoints`](crate::Solver::solve_with_checkpoints). A checkpoint can be
+//! read with any number of threads or machines, whatever it was written with.
 //!
 //! ```
 //! use filch_dd::checkpoint::{Checkpoint, Identity};
@@ -65,6 +66,7 @@ mod file;
 mod format;
 mod identity;
 mod options;
+mod writer;
 
 use core::time::Duration;
 
@@ -74,7 +76,8 @@ pub use error::{CheckpointError, Reason};
 pub use file::{previous, remove_partial_files};
 pub use format::VERSION;
 pub use identity::{hash, Identity};
-pub use options::{CheckpointOptions, CheckpointedOutcome};
+pub use options::CheckpointOptions;
+pub use writer::CheckpointedOutcome;
 
 use crate::port::{Package, Totals};
 use crate::solver::Solution;

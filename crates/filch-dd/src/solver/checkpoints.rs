@@ -36,13 +36,13 @@ where
     /// let problem = knapsack::random(40, 1000, knapsack::Kind::Strongly, 1);
     /// let identity = Identity::new("knapsack", problem.text());
     /// // A search that is ended early, as a batch system would.
-    /// let keeper = CheckpointOptions::new(identity.clone()).file(&path);
-    /// let first = Solver::new(&problem).node_limit(5).solve_with_checkpoints(keeper)?;
+    /// let options = CheckpointOptions::new(identity.clone()).file(&path);
+    /// let first = Solver::new(&problem).node_limit(5).solve_with_checkpoints(options)?;
     /// assert_eq!(first.outcome.status, SolveStatus::NodeLimit);
     ///
     /// // The next one goes on where it was, with more threads if there are more, and keeps on writing to the same file.
-    /// let keeper = CheckpointOptions::new(identity.clone()).resume(Checkpoint::read_for(&path, &identity)?)?.file(&path);
-    /// let second = Solver::new(&problem).threads(2).solve_with_checkpoints(keeper)?;
+    /// let options = CheckpointOptions::new(identity.clone()).resume(Checkpoint::read_for(&path, &identity)?)?.file(&path);
+    /// let second = Solver::new(&problem).threads(2).solve_with_checkpoints(options)?;
     /// assert_eq!(second.outcome.status, SolveStatus::Optimal);
     /// assert!(second.outcome.statistics.explored > 5);
     /// assert!(second.write_error.is_none());
@@ -53,16 +53,16 @@ where
     ///
     /// The same as for [`solve`](Self::solve), or if the nodes or the solution of the checkpoint do
     /// not belong to the problem. The file is then as the last checkpoint before left it. A
-    /// checkpoint that cannot be written is not an error of the search: see [`CheckpointOptions::on_write_error`]
-    /// and [`CheckpointedOutcome::write_error`].
-    pub fn solve_with_checkpoints(mut self, keeper: CheckpointOptions<'_>) -> Result<CheckpointedOutcome, SolveError> {
+    /// checkpoint that cannot be written is not an error of the search: see
+    /// [`CheckpointOptions::on_write_error`] and [`CheckpointedOutcome::write_error`].
+    pub fn solve_with_checkpoints(mut self, options: CheckpointOptions<'_>) -> Result<CheckpointedOutcome, SolveError> {
         if let Some(given) = self.connection.take() {
             given.port.fail();
         }
-        self.known = self.better_known(keeper.best())?;
+        self.known = self.better_known(options.best())?;
         let port = Port::new();
         let threads = self.pool.map_or(self.threads, filch::Pool::current_num_threads);
-        let (mut writer, root) = keeper.begin(&port, self.known.clone(), threads);
+        let (mut writer, root) = options.begin(&port, self.known.clone(), threads);
         self.root &= root;
         let (outcome, last) = thread::scope(|scope| {
             let writing = scope.spawn(|| writer.run(&port));

@@ -113,8 +113,8 @@ fn take_share<S>(open: &mut Vec<OpenNode<S>>, share: f64, most: usize) -> Vec<Op
 ///
 /// If so, it returns after a while or when something has arrived.
 fn wait_for_work<P: Relaxation>(search: &Search<'_, P>) -> bool {
-    // `should_stop` comes first: a search that failed on delivered nodes has nothing left either, but must
-    // not report that.
+    // `should_stop` comes first: a search that failed on delivered nodes has nothing left either,
+    // but must not report that.
     search.should_stop() || search.connection.as_ref().is_some_and(|connection| connection.port.wait_for_request())
 }
 

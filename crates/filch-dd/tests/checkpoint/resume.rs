@@ -29,13 +29,13 @@ fn identity() -> Identity {
     Identity::new("a problem", "its instance")
 }
 
-/// Returns a keeper that resumes from the file, or starts new.
-fn keeper(path: &Path) -> CheckpointOptions<'static> {
-    let keeper = CheckpointOptions::new(identity()).file(path);
+/// Returns options that resume from the file, or start a new search.
+fn options(path: &Path) -> CheckpointOptions<'static> {
+    let options = CheckpointOptions::new(identity()).file(path);
     if path.exists() {
-        keeper.resume(Checkpoint::read_for(path, &identity()).unwrap()).unwrap()
+        options.resume(Checkpoint::read_for(path, &identity()).unwrap()).unwrap()
     } else {
-        keeper
+        options
     }
 }
 
@@ -57,7 +57,7 @@ fn in_pieces<P: Instance>(problem: &P, nodes: u64) -> (CheckpointedOutcome, u64)
     for piece in 1.. {
         let before = path.exists().then(|| Checkpoint::read(&path).unwrap());
         let solver = narrow(problem).threads(1 + (piece % 3) as usize).node_limit(nodes);
-        let checkpointed = solver.solve_with_checkpoints(keeper(&path)).unwrap();
+        let checkpointed = solver.solve_with_checkpoints(options(&path)).unwrap();
         assert!(checkpointed.write_error.is_none() && checkpointed.written > 0);
         let (after, outcome) = (Checkpoint::read(&path).unwrap(), &checkpointed.outcome);
         assert_eq!(after.best, outcome.best);
@@ -114,7 +114,7 @@ fn every_intermediate_checkpoint_leads_to_the_same_optimum() {
                     caught.push(Checkpoint::read(&path).unwrap());
                 }
             })
-            .solve_with_checkpoints(keeper(&path).every(Duration::ZERO))
+            .solve_with_checkpoints(options(&path).every(Duration::ZERO))
             .unwrap();
         assert_eq!(cost(&whole.outcome), optimum);
         caught.dedup_by(|one, other| one.packages == other.packages);
@@ -122,8 +122,8 @@ fn every_intermediate_checkpoint_leads_to_the_same_optimum() {
         for checkpoint in caught.into_iter().rev().take(6) {
             assert!(!checkpoint.is_over());
             let done = checkpoint.totals.explored;
-            let keeper = CheckpointOptions::new(identity()).resume(checkpoint).unwrap();
-            let resumed = Solver::new(&problem).threads(3 - threads % 3).solve_with_checkpoints(keeper).unwrap();
+            let options = CheckpointOptions::new(identity()).resume(checkpoint).unwrap();
+            let resumed = Solver::new(&problem).threads(3 - threads % 3).solve_with_checkpoints(options).unwrap();
             assert_eq!(cost(&resumed.outcome), optimum);
             assert!(resumed.outcome.statistics.explored >= done && resumed.written == 0);
         }
@@ -135,8 +135,8 @@ fn a_search_that_resumes_a_finished_one_has_the_answer_at_once() {
     let _alone = alone();
     let (_folder, path) = folder();
     let problem = knapsack::paper();
-    let first = Solver::new(&problem).solve_with_checkpoints(keeper(&path)).unwrap();
-    let again = Solver::new(&problem).threads(2).solve_with_checkpoints(keeper(&path)).unwrap();
+    let first = Solver::new(&problem).solve_with_checkpoints(options(&path)).unwrap();
+    let again = Solver::new(&problem).threads(2).solve_with_checkpoints(options(&path)).unwrap();
     assert_eq!(cost(&again.outcome), Some(15));
     assert_eq!(again.outcome.best, first.outcome.best);
     assert_eq!(again.outcome.statistics.explored, first.outcome.statistics.explored);
@@ -145,7 +145,7 @@ fn a_search_that_resumes_a_finished_one_has_the_answer_at_once() {
     let (_folder, path) = folder();
     let too_late = tsptw::read(b"3\n0 10 10\n10 0 10\n10 10 0\n0 100\n0 5\n0 100\n").unwrap();
     for _ in 0..2 {
-        let checkpointed = Solver::new(&too_late).solve_with_checkpoints(keeper(&path)).unwrap();
+        let checkpointed = Solver::new(&too_late).solve_with_checkpoints(options(&path)).unwrap();
         assert_eq!((checkpointed.outcome.status, checkpointed.outcome.best), (SolveStatus::Infeasible, None));
     }
 }
@@ -157,17 +157,17 @@ fn a_search_that_is_stopped_before_it_begins_loses_no_node_and_proves_nothing() 
     let problem = graph();
     let optimum = cost(&Solver::new(&problem).solve().unwrap());
     let cancel = Cancel::new();
-    let begun = Solver::new(&problem).node_limit(5).solve_with_checkpoints(keeper(&path)).unwrap();
+    let begun = Solver::new(&problem).node_limit(5).solve_with_checkpoints(options(&path)).unwrap();
     assert_eq!(begun.outcome.status, SolveStatus::NodeLimit);
     let before = Checkpoint::read(&path).unwrap();
     cancel.cancel();
     for threads in [1, 2] {
         let solver = Solver::new(&problem).threads(threads).cancel(&cancel);
-        let stopped = solver.solve_with_checkpoints(keeper(&path)).unwrap();
+        let stopped = solver.solve_with_checkpoints(options(&path)).unwrap();
         assert_eq!(stopped.outcome.status, SolveStatus::Cancelled);
         assert_eq!(Checkpoint::read(&path).unwrap().open(), before.open());
     }
-    assert_eq!(cost(&Solver::new(&problem).solve_with_checkpoints(keeper(&path)).unwrap().outcome), optimum);
+    assert_eq!(cost(&Solver::new(&problem).solve_with_checkpoints(options(&path)).unwrap().outcome), optimum);
 }
 
 #[test]
@@ -177,11 +177,11 @@ fn a_failed_write_is_reported_once_and_does_not_end_the_search() {
     let problem = graph();
     let optimum = cost(&Solver::new(&problem).solve().unwrap());
     let mut reported = Vec::new();
-    let keeper = CheckpointOptions::new(identity())
+    let options = CheckpointOptions::new(identity())
         .file(path.join("nowhere"))
         .every(Duration::ZERO)
         .on_write_error(|error| reported.push(error.to_string()));
-    let checkpointed = Solver::new(&problem).solve_with_checkpoints(keeper).unwrap();
+    let checkpointed = Solver::new(&problem).solve_with_checkpoints(options).unwrap();
     assert_eq!((cost(&checkpointed.outcome), checkpointed.written), (optimum, 0));
     assert!(checkpointed.write_error.unwrap().to_string().contains("there is no such folder"));
     assert_eq!(reported.len(), 1, "{reported:?}");
@@ -193,14 +193,14 @@ fn a_search_that_fails_leaves_the_file_as_it_was() {
     let _alone = alone();
     let (_folder, path) = folder();
     let problem = graph();
-    Solver::new(&problem).node_limit(5).solve_with_checkpoints(keeper(&path)).unwrap();
+    Solver::new(&problem).node_limit(5).solve_with_checkpoints(options(&path)).unwrap();
     let before = Checkpoint::read(&path).unwrap();
-    let failed = Solver::new(&problem).threads(0).solve_with_checkpoints(keeper(&path));
+    let failed = Solver::new(&problem).threads(0).solve_with_checkpoints(options(&path));
     assert_eq!(failed.map(drop), Err(SolveError::NoThreads));
     assert_eq!(Checkpoint::read(&path).unwrap(), before);
     let panicked = catch_unwind(AssertUnwindSafe(|| {
         let solver = Solver::new(&problem).on_progress(Duration::ZERO, |_| panic!("on purpose"));
-        solver.solve_with_checkpoints(keeper(&path))
+        solver.solve_with_checkpoints(options(&path))
     }));
     assert!(panicked.is_err());
     assert_eq!(Checkpoint::read(&path).unwrap().open(), before.open());
@@ -212,14 +212,14 @@ fn of_two_known_solutions_the_better_is_used_and_both_are_checked() {
     let (_folder, path) = folder();
     let problem = graph();
     let optimum = Solver::new(&problem).solve().unwrap().best.unwrap();
-    Solver::new(&problem).node_limit(1).solve_with_checkpoints(keeper(&path)).unwrap();
+    Solver::new(&problem).node_limit(1).solve_with_checkpoints(options(&path)).unwrap();
     let mut checkpoint = Checkpoint::read(&path).unwrap();
     let poor = checkpoint.best.clone().unwrap();
     assert!(poor.cost < optimum.cost, "the instance is too easy: its first solution is optimal");
     let resume = |checkpoint: &Checkpoint, known| {
-        let keeper = CheckpointOptions::new(identity()).resume(checkpoint.clone()).unwrap();
+        let options = CheckpointOptions::new(identity()).resume(checkpoint.clone()).unwrap();
         let solver = Solver::new(&problem).start_from(known).node_limit(1);
-        solver.solve_with_checkpoints(keeper).map(|checkpointed| checkpointed.outcome.best.unwrap().cost)
+        solver.solve_with_checkpoints(options).map(|checkpointed| checkpointed.outcome.best.unwrap().cost)
     };
     assert_eq!(resume(&checkpoint, optimum.clone()), Ok(optimum.cost));
     checkpoint.best = Some(optimum.clone());
@@ -237,7 +237,7 @@ fn damaged_nodes_are_refused_or_searched_and_nothing_panics() {
     let _alone = alone();
     let (_folder, path) = folder();
     let problem = graph();
-    Solver::new(&problem).node_limit(5).solve_with_checkpoints(keeper(&path)).unwrap();
+    Solver::new(&problem).node_limit(5).solve_with_checkpoints(options(&path)).unwrap();
     let whole = Checkpoint::read(&path).unwrap();
     let (refused, searched) = (Cell::new(0), Cell::new(0));
     let config = Config { cases: 1000, failure_persistence: None, ..Config::default() };
@@ -249,8 +249,8 @@ fn damaged_nodes_are_refused_or_searched_and_nothing_panics() {
             damages.iter().for_each(|one| damage(&mut bytes, one));
             *package = Package::new(package.nodes() + more, bound.max(package.bound()), bytes);
         }
-        let keeper = CheckpointOptions::new(identity()).resume(checkpoint).unwrap();
-        match Solver::new(&problem).node_limit(2).solve_with_checkpoints(keeper) {
+        let options = CheckpointOptions::new(identity()).resume(checkpoint).unwrap();
+        match Solver::new(&problem).node_limit(2).solve_with_checkpoints(options) {
             Ok(_) => searched.set(searched.get() + 1),
             Err(SolveError::InvalidDelivery(_) | SolveError::Overflow) => refused.set(refused.get() + 1),
             Err(other) => prop_assert!(false, "{}", other),
@@ -270,11 +270,11 @@ fn a_checkpoint_that_is_partly_refused_is_not_overwritten() {
     let problem = graph();
     for threads in [1, 2] {
         let (_folder, path) = folder();
-        Solver::new(&problem).node_limit(5).solve_with_checkpoints(keeper(&path)).unwrap();
+        Solver::new(&problem).node_limit(5).solve_with_checkpoints(options(&path)).unwrap();
         let mut checkpoint = Checkpoint::read(&path).unwrap();
         checkpoint.packages.push(Package::new(1, 0, vec![1; 9]));
         checkpoint.write(&path).unwrap();
-        let refused = Solver::new(&problem).threads(threads).solve_with_checkpoints(keeper(&path)).map(drop);
+        let refused = Solver::new(&problem).threads(threads).solve_with_checkpoints(options(&path)).map(drop);
         assert!(matches!(refused, Err(SolveError::InvalidDelivery(_))), "{refused:?}");
         assert_eq!(Checkpoint::read(&path).unwrap(), checkpoint);
     }
@@ -284,10 +284,10 @@ fn a_checkpoint_that_is_partly_refused_is_not_overwritten() {
 fn nodes_of_another_instance_are_refused_even_with_the_same_identity() {
     let _alone = alone();
     let (_folder, path) = folder();
-    Solver::new(&graph()).node_limit(5).solve_with_checkpoints(keeper(&path)).unwrap();
+    Solver::new(&graph()).node_limit(5).solve_with_checkpoints(options(&path)).unwrap();
     let before = fs::read(&path).unwrap();
     let another = IndependentSet::<Words<4>>::new(independent_set::random(50, 300, 9, 4));
-    let refused = Solver::new(&another).threads(2).solve_with_checkpoints(keeper(&path)).map(drop);
+    let refused = Solver::new(&another).threads(2).solve_with_checkpoints(options(&path)).map(drop);
     assert!(matches!(refused, Err(SolveError::InvalidDelivery(_))), "{refused:?}");
     assert_eq!(fs::read(&path).unwrap(), before);
 }

@@ -85,10 +85,10 @@ impl Plan {
 
     /// Runs the search with this plan.
     pub(super) fn solve<P: Instance>(self, solver: Solver<'_, P>) -> Result<(Outcome, Checkpoints)> {
-        match self.keeper()? {
+        match self.options()? {
             None => Ok((solver.solve()?, Checkpoints::default())),
-            Some((keeper, mut checkpoints)) => {
-                let kept = solver.solve_with_checkpoints(keeper)?;
+            Some((options, mut checkpoints)) => {
+                let kept = solver.solve_with_checkpoints(options)?;
                 (checkpoints.written, checkpoints.error) = (kept.written, kept.write_error);
                 Ok((kept.outcome, checkpoints))
             }
@@ -110,20 +110,20 @@ impl Plan {
         Parts { identity, file, every, resumed: resumed.map(|(_, checkpoint)| checkpoint), checkpoints }
     }
 
-    /// Returns the keeper of the checkpoints, if any are requested, and the summary so far.
-    fn keeper(self) -> Result<Option<(CheckpointOptions<'static>, Checkpoints)>> {
+    /// Returns the settings of the checkpoints, if any are requested, and the summary so far.
+    fn options(self) -> Result<Option<(CheckpointOptions<'static>, Checkpoints)>> {
         let checkpoints = self.checkpoints();
         if checkpoints.is_empty() {
             return Ok(None);
         }
-        let mut keeper = CheckpointOptions::new(self.identity).every(self.every).on_write_error(warn);
+        let mut options = CheckpointOptions::new(self.identity).every(self.every).on_write_error(warn);
         if let Some(file) = self.file {
-            keeper = keeper.file(file);
+            options = options.file(file);
         }
         if let Some((_, checkpoint)) = self.resumed {
-            keeper = keeper.resume(checkpoint)?;
+            options = options.resume(checkpoint)?;
         }
-        Ok(Some((keeper, checkpoints)))
+        Ok(Some((options, checkpoints)))
     }
 
     /// The summary so far.

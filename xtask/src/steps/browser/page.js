@@ -1,5 +1,6 @@
 "use strict";
-// The checks of the page. Each returns its faults as a list of messages. An empty list means that it passed.
+// The checks of the page. Each returns its faults as a list of messages. An empty list means that
+// it passed.
 globalThis.pageChecks = {
   structure() {
     const faults = [];
@@ -88,8 +89,8 @@ globalThis.pageChecks = {
     return faults;
   },
 
-  // `screen` is the width of the screen. The page cannot ask: a phone zooms out from a page that is too wide, and reports
-  // the width of the page.
+  // `screen` is the width of the screen. The page cannot ask: a phone zooms out from a page that is
+  // too wide, and reports the width of the page.
   overflow(screen) {
     const width = document.documentElement.scrollWidth;
     const broken = [...document.querySelectorAll("header button")].filter((button) => button.offsetHeight > 40);

@@ -30,7 +30,7 @@ pub enum Kind {
 ///
 /// # Panics
 ///
-/// If `range` is below 1 or above 2^31.
+/// If `range` is below 1 or above 2^31, or if there are 2^29 items or more and their sum overflows.
 pub fn random(items: usize, range: i64, kind: Kind, seed: u64) -> Knapsack {
     assert!((1..=1 << 31).contains(&range), "the range of the weights must be from 1 to 2^31");
     let mut stream = Stream::new(seed, 1);

@@ -51,7 +51,7 @@ impl Heat {
         assert!(rows >= 3 && columns >= 3, "a plate of {rows} rows and {columns} columns has no inner points");
         let phase = |len: usize| HALF_WAVES * PI / (len - 1) as f64;
         let wave = |len: usize| (0..len).map(|place| (phase(len) * place as f64).sin()).collect();
-        // A wave minus the mean of its neighbours is the wave again, times this.
+        // Twice a wave minus its two neighbours is the wave again, times this.
         let bend = |len: usize| 4.0 * (phase(len) / 2.0).sin().powi(2);
         let decay = 1.0 - FLOW * (bend(rows) + bend(columns));
         Heat { rows, columns, steps, down: wave(rows), across: wave(columns), decay }
