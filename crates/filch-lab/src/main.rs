@@ -59,6 +59,10 @@ If a suite fails, the results before the failure are shown, too.")]
     /// Explore a graph: reachability, spanning trees, components, distances.
     Graph(graph::Arguments),
     /// Solve a problem to the proven optimum, for example knapsack or clique.
+    ///
+    /// A limit or Ctrl-C stops the search. The best solution so far is printed, with its gap to the
+    /// proven bound. A second Ctrl-C stops the program at once. With --checkpoint, the rest of the
+    /// search is saved for --resume.
     Solve(solve::Arguments),
     /// Generate a random instance of a problem.
     Generate(generate::Arguments),

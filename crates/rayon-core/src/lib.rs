@@ -18,6 +18,8 @@
 //!   builder does not set it.
 //! - `FILCH_WAITING`: which jobs a thread may run while it waits. The values are `in-pool`,
 //!   `strict` and `any`; see [`filch::Waiting`]. Default: `in-pool`.
+//! - `FILCH_CALLERS`: where calls from outside the global pool run: `in-place` or `shipped`; see
+//!   [`filch::Callers`]. Default: `shipped`.
 
 mod broadcast;
 mod builder;

@@ -19,7 +19,7 @@
 //!
 //! let another = Identity::new("knapsack", "1 10\n60 5\n");
 //! let refusal = Checkpoint::read_for(&path, &another).unwrap_err().to_string();
-//! assert!(refusal.contains("of another instance of knapsack"));
+//! assert!(refusal.contains("found one of another instance"));
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!

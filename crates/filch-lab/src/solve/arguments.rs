@@ -11,11 +11,7 @@ use filch_dd::{Cutset, Width};
 use crate::problem::Kind;
 use crate::{pool_threads, seconds};
 
-/// Solve a problem by branch and bound on decision diagrams, on all cores.
-///
-/// A limit or Ctrl-C stops the search. The best solution so far is printed, with its gap to the
-/// proven bound. A second Ctrl-C stops the program at once. With --checkpoint, the rest of the
-/// search is saved for --resume.
+/// The options of `solve`.
 #[derive(Args, Debug)]
 #[command(after_help = "Exit codes:\n  \
     0  the solution is proven optimal\n  \

@@ -254,7 +254,7 @@ impl Shared {
     }
 
     /// Returns the state of a sleeping worker that runs nothing.
-    pub(crate) fn state_at_bottom(&self) -> SleepState {
+    pub(crate) fn resting_state(&self) -> SleepState {
         if self.lends {
             SleepState::Resting
         } else {
@@ -280,7 +280,7 @@ impl Shared {
         };
         call(&self.handlers.start);
         let guard = NoUnwind("a worker unwound");
-        let state = self.state_at_bottom();
+        let state = self.resting_state();
         search::until(seat, self, &mut || self.may_end(), &mut || true, &mut || None, state);
         guard.disarm();
         self.notify_all();

@@ -17,7 +17,7 @@ pub(crate) struct Sleep {
 
 const SLEEPING: u64 = 1;
 const SEARCHING: u64 = 1 << 16;
-const BOTTOM: u64 = 1 << 32;
+const RESTING: u64 = 1 << 32;
 const WAITING: u64 = 1 << 48;
 
 /// The most workers of a pool: as many as the counters can count.
@@ -34,7 +34,7 @@ impl Counts {
 
     /// Returns whether each of these counters is at least as large as in `units`.
     fn have(self, units: u64) -> bool {
-        [SLEEPING, SEARCHING, BOTTOM, WAITING].iter().all(|&unit| self.field(unit) >= Counts(units).field(unit))
+        [SLEEPING, SEARCHING, RESTING, WAITING].iter().all(|&unit| self.field(unit) >= Counts(units).field(unit))
     }
 
     /// Returns the number of workers that sleep and take any work.
@@ -48,8 +48,8 @@ impl Counts {
     }
 
     /// Returns the number of sleeping workers that run nothing: their seats can be lent.
-    pub(crate) fn at_bottom(self) -> usize {
-        self.field(BOTTOM)
+    pub(crate) fn resting(self) -> usize {
+        self.field(RESTING)
     }
 
     /// Returns the number of workers that sleep until something of their own is done.
@@ -72,7 +72,7 @@ impl Counts {
 fn units_of(state: SleepState) -> (u64, u64) {
     match state {
         SleepState::Idle => (SLEEPING, SEARCHING),
-        SleepState::Resting | SleepState::Vacant => (SLEEPING + BOTTOM, SEARCHING),
+        SleepState::Resting | SleepState::Vacant => (SLEEPING + RESTING, SEARCHING),
         SleepState::WaitingFor(_) => (WAITING, 0),
         SleepState::Awake | SleepState::Waking => (0, 0),
     }
@@ -198,7 +198,7 @@ impl Sleep {
     ///
     /// If it `promises`, it makes a barrier when the time is over. Returns whether it was woken or
     /// notified. After this the seat is the thread's own again.
-    pub(crate) fn park_at_bottom(&self, cell: &SleepCell, time: Option<Duration>, promises: bool) -> bool {
+    pub(crate) fn park_resting(&self, cell: &SleepCell, time: Option<Duration>, promises: bool) -> bool {
         let (resting, vacant) = (Word::owner(SleepState::Resting), Word::owner(SleepState::Vacant));
         if promises {
             cell.promise();
@@ -249,8 +249,8 @@ impl Sleep {
         let lent = cell.word() == vacant && cell.replace(vacant, Word::GUEST).is_ok()
             || defect(Defect::LendsRestingSeats) && cell.replace(Word::owner(SleepState::Resting), Word::GUEST).is_ok();
         if lent {
-            let before = self.shift(SLEEPING + BOTTOM, 0);
-            assert!(!cfg!(loom) || before.have(SLEEPING + BOTTOM), "a vacant seat is not counted");
+            let before = self.shift(SLEEPING + RESTING, 0);
+            assert!(!cfg!(loom) || before.have(SLEEPING + RESTING), "a vacant seat is not counted");
         }
         lent
     }
@@ -260,13 +260,13 @@ impl Sleep {
     pub(crate) fn return_vacant(&self, cell: &SleepCell) -> Counts {
         if defect(Defect::ReturnsBeforeItCounts) {
             cell.swap(Word::owner(SleepState::Vacant));
-            self.shift(0, SLEEPING + BOTTOM);
+            self.shift(0, SLEEPING + RESTING);
             return self.event();
         }
-        let before = self.shift(0, SLEEPING + BOTTOM);
+        let before = self.shift(0, SLEEPING + RESTING);
         cell.swap(Word::owner(SleepState::Vacant));
         if defect(Defect::ReturnTrustsOldCounts) {
-            return Counts(before.0 + SLEEPING + BOTTOM);
+            return Counts(before.0 + SLEEPING + RESTING);
         }
         // Read after the state is written: a seat that still counts as vacant now is taken later,
         // and its caller's first fork sees this seat asleep.

@@ -196,7 +196,7 @@ fn park(seat: &Seat, time: Option<Duration>, offer: Offer) -> bool {
     seat.tally.sleeps.add(1);
     seat.log.fall_asleep();
     let notified = if offer != Offer::None && seat.sleep.state() == SleepState::Resting {
-        let notified = seat.pool().sleep.park_at_bottom(&seat.sleep, time, offer == Offer::Promised);
+        let notified = seat.pool().sleep.park_resting(&seat.sleep, time, offer == Offer::Promised);
         // SAFETY: the seat is this thread's own again.
         unsafe { seat.forget_calls() };
         notified

@@ -36,7 +36,7 @@ impl Shared {
     /// seat and no job waits for a worker.
     pub(crate) fn borrow_seat(&self) -> Option<Guest<'_>> {
         // Jobs that wait for a worker already go first.
-        if self.sleep.counts().at_bottom() == 0 || !self.injector.is_empty() {
+        if self.sleep.counts().resting() == 0 || !self.injector.is_empty() {
             return None;
         }
         let count = self.seats.len();
@@ -102,7 +102,7 @@ impl Shared {
         }
         // From here on another thread may have the seat.
         let mut is_left = has_mail(seat) || self.has_queued(seat, counts.searching());
-        if counts.at_bottom() < self.seats.len() {
+        if counts.resting() < self.seats.len() {
             if !defect(Defect::ReturnRaisesNoAlarm) {
                 self.others(seat).for_each(|other| other.stack.alarm());
             }

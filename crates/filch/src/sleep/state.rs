@@ -70,7 +70,7 @@ impl SleepState {
     }
 
     /// Returns whether the seat's own thread runs nothing at all.
-    pub(super) fn is_at_bottom(self) -> bool {
+    pub(super) fn is_resting(self) -> bool {
         matches!(self, SleepState::Resting | SleepState::Vacant)
     }
 }
@@ -169,7 +169,7 @@ impl SleepCell {
     /// Tells the occupant that something is done. Does the same as [`notify`](SleepCell::notify),
     /// except that a thread that runs nothing waits for nothing.
     pub(crate) fn notify_waiter(&self) {
-        self.notify_if(|state| state.is_asleep() && !state.is_at_bottom());
+        self.notify_if(|state| state.is_asleep() && !state.is_resting());
     }
 
     fn notify_if(&self, is_due: impl FnOnce(SleepState) -> bool) {

@@ -58,15 +58,15 @@ impl Program {
     /// Reads a program from a file.
     pub(super) fn read(path: &Path) -> Result<Program> {
         let bytes = input_file::read(path)?;
-        Program::parse(&bytes).with_context(|| format!("{} cannot be analysed", path.display()))
+        Program::parse(&bytes).with_context(|| input_file::name(path))
     }
 
     /// Parses the bytes of a program.
     pub(super) fn parse(bytes: &[u8]) -> Result<Program> {
-        let file = object::File::parse(bytes).context("it is not a compiled program")?;
+        let file = object::File::parse(bytes).context("expected a compiled program")?;
         match file.architecture() {
             Architecture::X86_64 => {}
-            other => bail!("it is for {other:?}, and only programs for x86-64 are supported"),
+            other => bail!("expected a program for x86-64, found one for {other:?}"),
         }
         // In Mach-O files, addresses in data are chained fixups. They are not decoded here, so it
         // is not known which functions are pointed to.

@@ -312,8 +312,8 @@ fn functions_are_found_by_parts_of_names_and_by_mangled_names() {
 
 #[test]
 fn an_unsupported_file_is_refused_with_a_reason() {
-    assert!(refusal(Program::parse(b"#!/bin/sh")).contains("not a compiled program"));
-    assert!(refusal(Program::parse(b"")).contains("not a compiled program"));
+    assert!(refusal(Program::parse(b"#!/bin/sh")).contains("expected a compiled program"));
+    assert!(refusal(Program::parse(b"")).contains("expected a compiled program"));
     let stripped = object(&[], Architecture::X86_64).write().unwrap();
     assert!(refusal(Program::parse(&stripped)).contains("it was stripped"));
     let other = object(&[POP], Architecture::Aarch64).write().unwrap();

@@ -52,8 +52,7 @@ fn lines(chart: &Lines) -> String {
 fn heat_map(chart: &HeatMap) -> String {
     let wrong = chart.cells.iter().filter(|(_, _, share)| *share > 0.0).count();
     let beyond = chart.cells.iter().filter(|(x, y, share)| *share > 0.0 && y >= x).count();
-    let line =
-        if chart.diagonal { format!(" {beyond} of these lie on or above the line y = x.") } else { String::new() };
+    let line = if chart.diagonal { format!(" On or above the line y = x: {beyond}.") } else { String::new() };
     format!(
         "A grid, {} over {}: {} points, {wrong} of them with incorrect runs.{line}",
         chart.y_axis,
@@ -130,10 +129,7 @@ mod tests {
         let cells = vec![(4, 2, 0.5), (4, 4, 0.0), (4, 5, 0.1)];
         let (x_axis, y_axis) = ("x".to_owned(), "y".to_owned());
         let text = describe(&Chart::HeatMap(HeatMap { x_axis, y_axis, cells, diagonal: true }));
-        assert_eq!(
-            text,
-            "A grid, y over x: 3 points, 2 of them with incorrect runs. 1 of these lie on or above the line y = x."
-        );
+        assert_eq!(text, "A grid, y over x: 3 points, 2 of them with incorrect runs. On or above the line y = x: 1.");
     }
 
     #[test]

@@ -70,7 +70,7 @@ pub(super) fn notices(results: &Results) -> Vec<String> {
         notices.push(format!("This machine has {cores} core for {}: nothing runs in parallel.", threads(THREADS)));
     } else if cores == THREADS {
         notices.push(format!(
-            "This machine has {cores} cores, and every measurement has at most {}. The papers measured with 4 to 128.",
+            "This machine has {cores} cores, and measurements have at most {}, except the `wide` cases. The papers measured with 4 to 128.",
             threads(THREADS)
         ));
     }
