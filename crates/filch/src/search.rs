@@ -164,11 +164,11 @@ pub(crate) unsafe fn run_forked(slot: &Slot, worker: &mut Worker) {
 /// Takes what this worker has spawned itself, or what only it may run.
 ///
 /// Tasks come first, then spawned jobs, then mail, so that a broadcast comes after what was there
-/// before. Strays come before or after the last two in turn. So neither they nor the others have to
-/// wait for work that spawns itself again.
+/// before. Strays come before or after the last two in turn. Mail that has waited long comes first.
+/// So neither strays nor spawned jobs nor mail have to wait for work that spawns itself again.
 pub(crate) fn take_own<'p>(seat: &Seat) -> Option<Work<'p>> {
     // SAFETY: this is the worker of the seat.
-    take_own_task(seat).or_else(|| match unsafe { seat.next_turn() } % 2 {
+    take_overdue_mail(seat).or_else(|| take_own_task(seat)).or_else(|| match unsafe { seat.next_turn() } % 2 {
         0 => take_own_stray(seat).or_else(|| take_spawned(seat)).or_else(|| take_mail(seat)),
         _ => take_spawned(seat).or_else(|| take_mail(seat)).or_else(|| take_own_stray(seat)),
     })
@@ -185,10 +185,21 @@ fn take_mail<'p>(seat: &Seat) -> Option<Work<'p>> {
     seat.take_mail().map(Work::Job)
 }
 
+/// Takes mail that has waited for so much own work that it comes first.
+fn take_overdue_mail<'p>(seat: &Seat) -> Option<Work<'p>> {
+    // SAFETY: this is the worker of the seat.
+    unsafe { seat.is_mail_overdue() }.then(|| take_mail(seat)).flatten()
+}
+
 /// Takes a task of a scope from a deque of this worker's own.
 fn take_own_task<'p>(seat: &Seat) -> Option<Work<'p>> {
+    let own = |(task, innermost)| Work::OwnTask(task, innermost);
     // SAFETY: this is the worker of the seat.
-    unsafe { seat.take_own_task() }.map(|(task, innermost)| Work::OwnTask(task, innermost))
+    let in_segment = unsafe { seat.take_segment_task() }.map(own);
+    // SAFETY: as above.
+    let before_lane = || unsafe { seat.take_stray_of_lane() }.map(Work::Task);
+    // SAFETY: as above.
+    in_segment.or_else(before_lane).or_else(|| unsafe { seat.take_lane_task() }.map(own))
 }
 
 /// Takes a task that this worker has spawned into a scope without a segment.
@@ -200,19 +211,22 @@ fn take_own_stray<'p>(seat: &Seat) -> Option<Work<'p>> {
 /// Takes own work, for a worker that yields.
 ///
 /// Own work is what the worker has spawned, what only it may run, and a task in the injector of a
-/// scope that it has opened. Tasks, strays, injected tasks and spawned jobs come first in turn. So
-/// none of these kinds has to wait for another that spawns itself again.
+/// scope that it has opened. Tasks, strays, injected tasks and spawned jobs come first in turn, and
+/// mail comes last, or first if it has waited long. So none of these kinds has to wait for another
+/// that spawns itself again.
 pub(crate) fn take_own_in_turn<'p>(seat: &Seat) -> Option<Work<'p>> {
     let injected = || seat.pool().injector.take_needed(|lineage| lineage.is_waited_for_by(seat)).map(Work::Job);
     // SAFETY: this is the worker of the seat.
     let first = unsafe { seat.next_yield() } % 4;
-    let in_turn = (0..4).find_map(|turn| match (first + turn) % 4 {
-        0 => take_own_task(seat),
-        1 => take_own_stray(seat),
-        2 => injected(),
-        _ => take_spawned(seat),
-    });
-    in_turn.or_else(|| take_mail(seat))
+    let in_turn = || {
+        (0..4).find_map(|turn| match (first + turn) % 4 {
+            0 => take_own_task(seat),
+            1 => take_own_stray(seat),
+            2 => injected(),
+            _ => take_spawned(seat),
+        })
+    };
+    take_overdue_mail(seat).or_else(in_turn).or_else(|| take_mail(seat))
 }
 
 /// Takes the oldest job that this worker has forked and no thief has taken. The join that forked it

@@ -50,9 +50,12 @@ pub(crate) struct Seat {
     pub(crate) spawns: CachePadded<Spawns>,
     innermost: OwnersOnly<Cell<Innermost>>,
     runs_tasks_to_the_end: OwnersOnly<Cell<bool>>,
-    /// The number of looks for own work, and the number of yields.
+    /// The number of looks for own work that found no task of a scope.
     turns: OwnersOnly<Cell<u32>>,
+    /// The number of yields.
     yields: OwnersOnly<Cell<u32>>,
+    /// The number of looks for own work since there is mail.
+    looks_before_mail: OwnersOnly<Cell<u32>>,
     random: OwnersOnly<Cell<Random>>,
     /// Calls from outside that run in this seat.
     calls: CachePadded<OwnersOnly<Cell<Calls>>>,
@@ -104,6 +107,7 @@ impl Seat {
             runs_tasks_to_the_end: OwnersOnly(Cell::new(true)),
             turns: OwnersOnly(Cell::new(0)),
             yields: OwnersOnly(Cell::new(0)),
+            looks_before_mail: OwnersOnly(Cell::new(0)),
             // Any odd constant, so that no two workers start with the same state.
             random: OwnersOnly(Cell::new(Random::new(index))),
             calls: CachePadded::new(OwnersOnly(Cell::new(Calls { last: None, brief: 0 }))),
@@ -184,13 +188,13 @@ impl Seat {
         }
     }
 
-    /// Takes a task of a scope from a deque of the worker's own. Returns it with the scope that is
-    /// the innermost while it runs.
+    /// Takes a task from a segment of the worker's own. Returns it with the scope that is the
+    /// innermost while it runs.
     ///
     /// # Safety
     ///
     /// Called by the worker of this seat.
-    pub(crate) unsafe fn take_own_task(&self) -> Option<(Job, Innermost)> {
+    pub(crate) unsafe fn take_segment_task(&self) -> Option<(Job, Innermost)> {
         if !are_deques_used() {
             return None;
         }
@@ -207,6 +211,37 @@ impl Seat {
             if let Some(task) = unsafe { self.tasks.take_oldest() } {
                 return Some((task, Innermost::NONE));
             }
+        }
+        None
+    }
+
+    /// Takes a stray task of a FIFO scope of which the worker also has tasks in a lane. The stray
+    /// is older than these.
+    ///
+    /// # Safety
+    ///
+    /// Called by the worker of this seat.
+    pub(crate) unsafe fn take_stray_of_lane(&self) -> Option<Job> {
+        if !are_deques_used() {
+            return None;
+        }
+        self.lanes.iter().filter(|lane| lane.has_tasks()).find_map(|lane| {
+            // SAFETY: the caller guarantees it.
+            let lineage = unsafe { lane.lineage() }?;
+            // SAFETY: as above.
+            unsafe { self.strays.take_if(|other| other == lineage) }
+        })
+    }
+
+    /// Takes the oldest task of a lane. Returns it with the scope that is the innermost while it
+    /// runs.
+    ///
+    /// # Safety
+    ///
+    /// Called by the worker of this seat.
+    pub(crate) unsafe fn take_lane_task(&self) -> Option<(Job, Innermost)> {
+        if !are_deques_used() {
+            return None;
         }
         self.lanes.iter().filter(|lane| lane.has_tasks()).find_map(|lane| {
             // SAFETY: the caller guarantees it.
@@ -312,6 +347,24 @@ impl Seat {
     /// Called by the worker of this seat.
     pub(crate) unsafe fn next_yield(&self) -> u32 {
         self.yields.0.replace(self.yields.0.get().wrapping_add(1))
+    }
+
+    /// Counts a look for own work. Returns whether there is mail that has waited for so many looks
+    /// that it comes first.
+    ///
+    /// # Safety
+    ///
+    /// Called by the worker of this seat.
+    pub(crate) unsafe fn is_mail_overdue(&self) -> bool {
+        /// More than a worker usually has spawned before a broadcast, which comes after that.
+        const MAX_LOOKS: u32 = 1024;
+        if !are_deques_used() {
+            return false;
+        }
+        let looks = if self.has_mail() { self.looks_before_mail.0.get() + 1 } else { 0 };
+        let is_overdue = looks > MAX_LOOKS;
+        self.looks_before_mail.0.set(if is_overdue { 0 } else { looks });
+        is_overdue
     }
 
     /// Pushes a task of the innermost scope. `write` writes the task to its place.
@@ -681,7 +734,7 @@ fn are_deques_used() -> bool {
 }
 
 /// The number of nested scopes whose tasks a worker pushes onto its own deque. The scopes are open
-/// on the worker, or it runs tasks of them. Tasks of further scopes go through the injector.
+/// on the worker, or it runs tasks of them. Tasks of further scopes are strays.
 const SEGMENTS: usize = if cfg!(loom) { 2 } else { 256 };
 
 /// Counts of spawned jobs, kept by each worker.

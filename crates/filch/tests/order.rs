@@ -166,7 +166,8 @@ fn a_broadcast_runs_after_jobs_that_its_workers_spawned() {
 fn tasks_that_a_stolen_closure_spawns_into_a_fifo_scope_run_in_fifo_order() {
     let _watchdog = watchdog();
     for_each_pool_kind(2, |pool| {
-        for _ in 0..20 {
+        // With a yield, a task runs on top of an older one, but still in FIFO order.
+        for yield_fn in [|| None, filch::yield_now, filch::yield_local].repeat(20) {
             let order = Mutex::new(Vec::new());
             let push = |number| order.lock().expect("a task panicked").push(number);
             let push = &push;
@@ -178,6 +179,7 @@ fn tasks_that_a_stolen_closure_spawns_into_a_fifo_scope_run_in_fifo_order() {
                             // Mail does not run in between.
                             filch::spawn_broadcast(|_| ());
                             scope.spawn(move |_| push(10 + number));
+                            yield_fn();
                         });
                     }
                 };

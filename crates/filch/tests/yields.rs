@@ -4,6 +4,7 @@ mod common;
 
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc::channel;
+use std::sync::Arc;
 
 use common::{for_each_pool_kind, watchdog};
 use filch::Yield;
@@ -37,6 +38,68 @@ fn a_closure_that_yields_until_the_other_has_run_ends_on_one_worker() {
                 },
             );
             assert_eq!((polls, other), (1, "other"));
+        });
+    }
+}
+
+/// Spawns a job that spawns itself again until it is told to stop.
+fn spawn_job_again(stop: Arc<AtomicBool>) {
+    if !stop.load(Ordering::Relaxed) {
+        filch::spawn(move || spawn_job_again(stop));
+    }
+}
+
+#[test]
+fn a_broadcast_does_not_wait_for_ever_for_work_that_spawns_itself_again() {
+    let _watchdog = watchdog();
+    for yield_fn in [filch::yield_now, filch::yield_local] {
+        for_each_pool_kind(1, |pool| {
+            for is_stray in [true, false] {
+                let (stop, seen) = (AtomicBool::new(false), Arc::new(AtomicBool::new(false)));
+                let told = Arc::clone(&seen);
+                pool.scope(|outer| {
+                    filch::scope(|inner| {
+                        spawn_again(if is_stray { outer } else { inner }, &stop);
+                        filch::spawn_broadcast(move |_| told.store(true, Ordering::Relaxed));
+                        while !seen.load(Ordering::Relaxed) {
+                            yield_fn();
+                        }
+                        stop.store(true, Ordering::Relaxed);
+                    });
+                });
+            }
+            let stop = Arc::new(AtomicBool::new(false));
+            pool.install(|| {
+                spawn_job_again(Arc::clone(&stop));
+                filch::broadcast(|_| ());
+                stop.store(true, Ordering::Relaxed);
+            });
+        });
+    }
+}
+
+#[test]
+fn a_worker_that_yields_runs_mail_after_its_own_work() {
+    let _watchdog = watchdog();
+    for yield_fn in [filch::yield_now, filch::yield_local] {
+        for_each_pool_kind(1, |pool| {
+            let (sender, order) = channel();
+            let send = |what: &'static str| {
+                let sender = sender.clone();
+                move || sender.send(what).unwrap()
+            };
+            pool.scope(|outer| {
+                filch::scope(|inner| {
+                    let [mail, stray, task, job] = ["mail", "own", "own", "own"].map(send);
+                    filch::spawn_broadcast(move |_| mail());
+                    outer.spawn(move |_| stray());
+                    inner.spawn(move |_| task());
+                    filch::spawn(job);
+                    while yield_fn() == Some(Yield::Executed) {}
+                });
+            });
+            drop(sender);
+            assert_eq!(order.iter().collect::<Vec<_>>(), ["own", "own", "own", "mail"]);
         });
     }
 }

@@ -383,7 +383,7 @@ impl Deque {
     /// # Safety
     ///
     /// Called by the owner.
-    unsafe fn lineage(&self) -> Option<Lineage> {
+    pub(crate) unsafe fn lineage(&self) -> Option<Lineage> {
         // SAFETY: this is the owner.
         unsafe { self.segments.last() }
     }

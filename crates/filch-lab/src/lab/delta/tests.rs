@@ -317,7 +317,7 @@ fn an_unsupported_file_is_refused_with_a_reason() {
     let stripped = object(&[], Architecture::X86_64).write().unwrap();
     assert!(refusal(Program::parse(&stripped)).contains("it was stripped"));
     let other = object(&[POP], Architecture::Aarch64).write().unwrap();
-    assert!(refusal(Program::parse(&other)).contains("only programs for x86-64"));
+    assert!(refusal(Program::parse(&other)).contains("expected a program for x86-64"));
     let whole = object(&[POP], Architecture::X86_64).write().unwrap();
     for length in 0..whole.len() {
         // Whatever is missing, the result is an answer or an error, never a panic.
