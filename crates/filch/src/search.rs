@@ -164,8 +164,9 @@ pub(crate) unsafe fn run_forked(slot: &Slot, worker: &mut Worker) {
 /// Takes what this worker has spawned itself, or what only it may run.
 ///
 /// Tasks come first, then spawned jobs, then mail, so that a broadcast comes after what was there
-/// before. Strays come before or after the last two in turn. Mail that has waited long comes first.
-/// So neither strays nor spawned jobs nor mail have to wait for work that spawns itself again.
+/// before. Strays come before or after the last two in turn. Mail that is overdue comes first. So
+/// strays and spawned jobs do not wait for each other if one spawns itself again, and mail does not
+/// wait for any of them.
 pub(crate) fn take_own<'p>(seat: &Seat) -> Option<Work<'p>> {
     // SAFETY: this is the worker of the seat.
     take_overdue_mail(seat).or_else(|| take_own_task(seat)).or_else(|| match unsafe { seat.next_turn() } % 2 {
@@ -185,7 +186,7 @@ fn take_mail<'p>(seat: &Seat) -> Option<Work<'p>> {
     seat.take_mail().map(Work::Job)
 }
 
-/// Takes mail that has waited for so much own work that it comes first.
+/// Takes mail that is overdue: the worker has looked for own work about a thousand times since.
 fn take_overdue_mail<'p>(seat: &Seat) -> Option<Work<'p>> {
     // SAFETY: this is the worker of the seat.
     unsafe { seat.is_mail_overdue() }.then(|| take_mail(seat)).flatten()
@@ -212,7 +213,7 @@ fn take_own_stray<'p>(seat: &Seat) -> Option<Work<'p>> {
 ///
 /// Own work is what the worker has spawned, what only it may run, and a task in the injector of a
 /// scope that it has opened. Tasks, strays, injected tasks and spawned jobs come first in turn, and
-/// mail comes last, or first if it has waited long. So none of these kinds has to wait for another
+/// mail comes last, or first if it is overdue. So none of these kinds has to wait for another
 /// that spawns itself again.
 pub(crate) fn take_own_in_turn<'p>(seat: &Seat) -> Option<Work<'p>> {
     let injected = || seat.pool().injector.take_needed(|lineage| lineage.is_waited_for_by(seat)).map(Work::Job);
@@ -311,8 +312,12 @@ pub(crate) fn until<'p>(
             if is_done() {
                 break None;
             }
-            if let Some(work) = find_own().map(needed).or_else(|| find(seat, pool).map(other)) {
-                break Some(work);
+            // Mail that is overdue comes before work that the wait needs, too: that work may need
+            // the mail to end.
+            let overdue = take_overdue_mail(seat).map(other);
+            let found = overdue.or_else(|| find_own().map(needed)).or_else(|| find(seat, pool).map(other));
+            if found.is_some() {
+                break found;
             }
             // At least one turn, in which owners can answer the demand.
             if !backoff.snooze() || crowded {

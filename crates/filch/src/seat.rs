@@ -54,7 +54,7 @@ pub(crate) struct Seat {
     turns: OwnersOnly<Cell<u32>>,
     /// The number of yields.
     yields: OwnersOnly<Cell<u32>>,
-    /// The number of looks for own work since there is mail.
+    /// The number of looks for own work since the oldest mail is in the inbox.
     looks_before_mail: OwnersOnly<Cell<u32>>,
     random: OwnersOnly<Cell<Random>>,
     /// Calls from outside that run in this seat.
@@ -361,10 +361,12 @@ impl Seat {
         if !are_deques_used() {
             return false;
         }
-        let looks = if self.has_mail() { self.looks_before_mail.0.get() + 1 } else { 0 };
-        let is_overdue = looks > MAX_LOOKS;
-        self.looks_before_mail.0.set(if is_overdue { 0 } else { looks });
-        is_overdue
+        if !self.has_mail() {
+            return false;
+        }
+        let looks = self.looks_before_mail.0.get();
+        self.looks_before_mail.0.set(looks.saturating_add(1));
+        looks >= MAX_LOOKS
     }
 
     /// Pushes a task of the innermost scope. `write` writes the task to its place.
@@ -628,9 +630,11 @@ impl Seat {
         self.sleep.notify();
     }
 
-    /// Takes the oldest of the jobs that only this worker may run.
+    /// Takes the oldest of the jobs that only this worker may run. Called by the worker.
     pub(crate) fn take_mail(&self) -> Option<Job> {
-        self.inbox.pop().map(|mail| mail.job)
+        let mail = self.inbox.pop()?;
+        self.looks_before_mail.0.set(0);
+        Some(mail.job)
     }
 
     /// Returns whether any job in the inbox was sent from inside a pool. The sender is a worker of

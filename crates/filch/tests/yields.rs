@@ -68,13 +68,42 @@ fn a_broadcast_does_not_wait_for_ever_for_work_that_spawns_itself_again() {
                     });
                 });
             }
-            let stop = Arc::new(AtomicBool::new(false));
-            pool.install(|| {
-                spawn_job_again(Arc::clone(&stop));
-                filch::broadcast(|_| ());
-                stop.store(true, Ordering::Relaxed);
-            });
         });
+    }
+}
+
+#[test]
+fn a_broadcast_in_a_wait_for_any_work_does_not_wait_for_ever_either() {
+    fn spawn_below<'scope>(scope: &filch::Scope<'scope>, stop: &'scope AtomicBool) {
+        if !stop.load(Ordering::Relaxed) {
+            filch::scope(|_| scope.spawn(move |scope| spawn_below(scope, stop)));
+        }
+    }
+    let _watchdog = watchdog();
+    for_each_pool_kind(1, |pool| {
+        let stop = Arc::new(AtomicBool::new(false));
+        pool.install(|| {
+            spawn_job_again(Arc::clone(&stop));
+            filch::broadcast(|_| ());
+            stop.store(true, Ordering::Relaxed);
+        });
+        // Each task is a stray that the wait for the scope needs.
+        let (stop, stopper) = (AtomicBool::new(false), Arc::new(AtomicBool::new(false)));
+        let told = Arc::clone(&stopper);
+        pool.scope(|scope| {
+            filch::spawn_broadcast(move |_| told.store(true, Ordering::Relaxed));
+            let stop = &stop;
+            scope.spawn(move |scope| spawn_below(scope, stop));
+            scope.spawn(move |scope| relay(scope, stop, stopper));
+        });
+    });
+}
+
+/// Sets `stop` when `stopper` is set, and spawns itself again until then.
+fn relay<'scope>(scope: &filch::Scope<'scope>, stop: &'scope AtomicBool, stopper: Arc<AtomicBool>) {
+    match stopper.load(Ordering::Relaxed) {
+        true => stop.store(true, Ordering::Relaxed),
+        false => filch::scope(|_| scope.spawn(move |scope| relay(scope, stop, stopper))),
     }
 }
 
