@@ -4,9 +4,9 @@
 //! that describes the queue.
 
 mod cases;
+mod claims;
 mod contenders;
 mod dag;
-mod goals;
 mod operations;
 mod plan;
 mod theft;
@@ -24,6 +24,8 @@ pub(crate) use cases::{Case, BATCHES, GRAPHS, NANOS_A_POP, NANOS_A_PUSH, NANOS_A
 pub(crate) use contenders::{BULK, CHASE_LEV, CROSSBEAM, MUTEX};
 pub(crate) use dag::{NodeCost, NANOS_A_NODE, SERIAL, SERIAL_PAIR};
 pub(crate) use operations::Fill;
+
+pub(crate) use claims::{dag_case, verdicts};
 
 /// The suite's name.
 pub(crate) const SUITE: &str = "bulk";
@@ -60,8 +62,6 @@ pub(crate) fn run(options: &Options) -> Result<Measured> {
         watch::keep(SUITE, &series);
         all.extend(series);
     }
-    text.push('\n');
-    text.push_str(&goals::summary(&all));
     Ok(Measured { series: all, text })
 }
 
