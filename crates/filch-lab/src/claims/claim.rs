@@ -214,8 +214,8 @@ impl Claim {
             missing => format!(", {missing} missing"),
         };
         let measured = format!(
-            "{} figures: {} as claimed, {} unclear{missing}, {} not as claimed{named}",
-            criteria.len(),
+            "{}: {} as claimed, {} unclear{missing}, {} not as claimed{named}",
+            if criteria.len() == 1 { "1 figure".to_owned() } else { format!("{} figures", criteria.len()) },
             count(Some(Holds::Yes)),
             count(Some(Holds::Unclear)),
             failed.len()

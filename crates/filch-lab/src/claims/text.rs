@@ -10,6 +10,7 @@ const WIDTH: usize = 100;
 const INDENT: usize = 17;
 
 /// Lists the measured claims of each source: the verdict, the claim, the figures and the bounds.
+///
 /// The claims that were not measured are counted.
 pub(crate) fn listing(verdicts: &[Verdict]) -> String {
     let mut text = String::new();
@@ -17,12 +18,15 @@ pub(crate) fn listing(verdicts: &[Verdict]) -> String {
     for of_source in measured.chunk_by(|one, other| one.source.title == other.source.title) {
         let _ = writeln!(text, "{}", of_source[0].source.title);
         for verdict in of_source {
-            let required = match &*verdict.required {
-                "" => String::new(),
-                required => format!("; required: {required}"),
-            };
-            let _ = writeln!(text, "  {:<width$}{}", verdict.holds.word(), wrapped(&verdict.claim), width = INDENT - 2);
-            let _ = writeln!(text, "{:INDENT$}= {}", "", wrapped(&format!("{}{required}", verdict.measured)));
+            let verdict_word = format!("  {}", verdict.holds.word());
+            let rows = [
+                (&*verdict_word, &verdict.claim),
+                ("    measured", &verdict.measured),
+                ("    required", &verdict.required),
+            ];
+            for (name, cell) in rows.into_iter().filter(|(_, cell)| !cell.is_empty()) {
+                let _ = writeln!(text, "{name:<INDENT$}{}", wrapped(cell));
+            }
         }
         text.push('\n');
     }
@@ -72,8 +76,8 @@ mod tests {
         ];
         assert_eq!(
             listing(&verdicts),
-            "Blitz\n  does not hold  It is faster.\n                 = 1.2 (1.1 to 1.3); required: at least 2\n\n\
-             filch\n  holds          It is faster.\n                 = 1.2 (1.1 to 1.3)\n\n\
+            "Blitz\n  does not hold  It is faster.\n    measured     1.2 (1.1 to 1.3)\n    required     at least 2\n\n\
+             filch\n  holds          It is faster.\n    measured     1.2 (1.1 to 1.3)\n\n\
              One more claim was not measured.\n"
         );
         assert_eq!(listing(&[]), "");

@@ -21,11 +21,10 @@ use crate::watch;
 use plan::Plan;
 
 pub(crate) use cases::{Case, BATCHES, GRAPHS, NANOS_A_POP, NANOS_A_PUSH, NANOS_A_STEAL, SHARES};
+pub(crate) use claims::{dag_case, verdicts};
 pub(crate) use contenders::{BULK, CHASE_LEV, CROSSBEAM, MUTEX};
 pub(crate) use dag::{NodeCost, NANOS_A_NODE, SERIAL, SERIAL_PAIR};
 pub(crate) use operations::Fill;
-
-pub(crate) use claims::{dag_case, verdicts};
 
 /// The suite's name.
 pub(crate) const SUITE: &str = "bulk";

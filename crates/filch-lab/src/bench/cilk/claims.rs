@@ -1,6 +1,6 @@
 //! The claims about the Cilk programs.
 
-use super::{case_names, is_fine_grained, MILLIS_A_RUN, STEALS_A_RUN};
+use super::{case_names, is_fine_grained, MILLIS_A_RUN, STEALS_A_RUN, THE};
 use crate::bench::THREADS;
 use crate::claims::{Bound, Claim, Criterion, Figures, Holds, Rounds, Source, Verdict};
 use crate::figures::threads;
@@ -12,8 +12,6 @@ const ENGINES: [&str; 9] =
 pub(crate) const RUNTIME: [&str; 2] = ["filch-worker", "filch"];
 pub(crate) const RAYON: &str = "rayon";
 
-/// The baseline of all comparisons: Cilk's queue, with its fence.
-pub(crate) const THE: &str = "the";
 pub(crate) const THEP: &str = "thep";
 /// THEP whose thieves always wait for the echo.
 pub(crate) const THEP_INFINITE: &str = "thep-inf";

@@ -27,12 +27,10 @@ use crate::watch;
 use plan::Plan;
 
 pub(crate) use bound::{TrustedBound, LARGEST as LARGEST_BOUND};
-pub(crate) use normalised::{fence_removal, is_fine_grained};
-
 pub(crate) use claims::{
-    is_of_the_paper, ratio, ratios, verdicts, CENTRAL, FF_THE, PARTITION, RAYON, RUNTIME, SHARING, THE, THEP,
-    THEP_INFINITE,
+    is_of_the_paper, ratio, ratios, verdicts, CENTRAL, FF_THE, PARTITION, RAYON, RUNTIME, SHARING, THEP, THEP_INFINITE,
 };
+pub(crate) use normalised::{fence_removal, is_fine_grained, BASELINE as THE};
 
 /// The suite's name.
 pub(crate) const SUITE: &str = "cilk";

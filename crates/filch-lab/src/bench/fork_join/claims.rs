@@ -117,7 +117,7 @@ fn of_filch(figures: Figures<'_>) -> Vec<Verdict> {
             .judged("", [WORKER, FILCH].map(|filch| part("tree-1023", filch, ("serial", 1), Bound::AtMost(1.5)))),
         claim("For a tree of 32,767 nodes, filch on two threads is faster than a serial sum, chili and rayon.")
             .judged("", small_tree("tree-32767", WORKER)),
-        claim("The same with rayon's signature, and with both signatures after an idle millisecond.").judged_each(
+        claim("For a tree of 32,767 nodes, it is also faster with rayon's signature, and after an idle millisecond.").judged_each(
             [("tree-32767", FILCH), ("tree-32767-gap", WORKER), ("tree-32767-gap", FILCH)]
                 .into_iter()
                 .flat_map(|(case, filch)| small_tree(case, filch)),

@@ -22,9 +22,8 @@ use crate::watch;
 use plan::Plan;
 
 pub(crate) use cases::{Case, Family, Task};
-pub(crate) use setup::{NANOS_A_VERTEX, REDUNDANT, STOLEN};
-
 pub(crate) use claims::{closure_ratio, graph_case, verdicts, FAMILIES, IDEMPOTENT};
+pub(crate) use setup::{NANOS_A_VERTEX, REDUNDANT, STOLEN};
 
 /// The suite's name.
 pub(crate) const SUITE: &str = "graphs";

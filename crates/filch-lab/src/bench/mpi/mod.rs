@@ -125,7 +125,7 @@ pub(crate) fn run(options: &Options) -> Result<Measured> {
         let series = measure(case, case.effort.within(limit), folder.path())?;
         let rounds = series.iter().map(|series| series.samples.len()).max().unwrap_or(0);
         writeln!(text, "\n{case}, {rounds} rounds.")?;
-        text.push_str(&figures::tables(&series, &[]));
+        text.push_str(&figures::tables(&series, &[FILCH]));
         watch::keep(SUITE, &series);
         all.extend(series);
     }

@@ -29,7 +29,6 @@ use plan::Plan;
 use theft::Theft;
 
 pub(crate) use cases::Case;
-
 pub(crate) use claims::{steal_cost, verdicts};
 
 /// The suite's name.

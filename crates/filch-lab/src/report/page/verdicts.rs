@@ -92,7 +92,7 @@ pub(super) fn html(verdicts: &[Verdict]) -> Markup {
                                 a href=(format!("#{}", verdict.source.section)) { (links::prose(&verdict.claim)) }
                             }
                             td role="cell" class="measured" { (links::prose(&verdict.measured)) }
-                            td role="cell" { (verdict.required) }
+                            td role="cell" class="required" { (verdict.required) }
                             td role="cell" class="claim-source" { (verdict.source.title) }
                         }
                     }

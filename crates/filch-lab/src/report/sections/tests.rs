@@ -256,8 +256,9 @@ fn captions_are_short_enough_to_be_read() {
 /// Returns the claims that `filch bench` prints, each after its verdict.
 fn printed(suite: &str, figures: Figures<'_>) -> Vec<(String, String)> {
     let indent = format!("\n{:17}", "");
-    let text = bench::claims_of(suite, figures).replace(&format!("{indent}= "), "\t").replace(&indent, " ");
-    let claims = text.lines().filter_map(|line| line.strip_prefix("  ")?.split('\t').next()?.split_at_checked(15));
+    let text = bench::claims_of(suite, figures).replace(&indent, " ");
+    let rows = text.lines().filter_map(|line| line.strip_prefix("  ")?.split_at_checked(15));
+    let claims = rows.filter(|(name, _)| !name.starts_with(' '));
     claims.map(|(verdict, claim)| (verdict.trim().to_owned(), claim.replace('`', ""))).collect()
 }
 
