@@ -135,7 +135,7 @@ impl<'a> Run<'a> {
 pub(crate) fn claims_of(suite: &str, figures: Figures<'_>) -> String {
     let verdicts = CLAIMS.iter().filter(|(name, _)| *name == suite).flat_map(|(_, verdicts)| verdicts(figures));
     format!(
-        "Claims: `a / b` is the time of a divided by the time of b. {}.\n\n{}",
+        "Claims: `a / b` is the time of a divided by the time of b.\n{}.\n\n{}",
         claims::BRACKETS,
         claims::listing(&verdicts.collect::<Vec<_>>())
     )

@@ -198,9 +198,9 @@ impl Claim {
         let criteria: Vec<Criterion> = criteria.into_iter().collect();
         let count = |wanted: Option<Holds>| criteria.iter().filter(|criterion| criterion.judge() == wanted).count();
         let have_one_bound = criteria.iter().all(|criterion| criterion.bound == criteria[0].bound);
-        let name = |criterion: &Criterion| match have_one_bound {
-            true => criterion.text(),
-            false => format!("{}, not {}", criterion.text(), criterion.required()),
+        let name = |criterion: &Criterion| {
+            let bound = if have_one_bound { String::new() } else { format!(", not {}", criterion.required()) };
+            criterion.text() + &bound
         };
         let failed = criteria.iter().filter(|criterion| criterion.judge() == Some(Holds::No));
         let failed: Vec<String> = failed.map(name).collect();
@@ -226,11 +226,14 @@ impl Claim {
     /// Combines criteria: the claim holds if all hold, and fails if any fails.
     fn combined(self, criteria: &[Criterion], measured: String) -> Verdict {
         let judged: Vec<Option<Holds>> = criteria.iter().map(Criterion::judge).collect();
-        let holds = match judged {
-            _ if judged.iter().all(Option::is_none) => return self.not_measured(),
-            _ if judged.contains(&Some(Holds::No)) => Holds::No,
-            _ if judged.iter().all(|holds| *holds == Some(Holds::Yes)) => Holds::Yes,
-            _ => Holds::Unclear,
+        let holds = if judged.iter().all(Option::is_none) {
+            return self.not_measured();
+        } else if judged.contains(&Some(Holds::No)) {
+            Holds::No
+        } else if judged.iter().all(|holds| *holds == Some(Holds::Yes)) {
+            Holds::Yes
+        } else {
+            Holds::Unclear
         };
         let mut required: Vec<String> = Vec::new();
         for bound in criteria.iter().map(Criterion::required) {
