@@ -8,6 +8,7 @@
 
 mod bench;
 mod chart;
+mod claims;
 #[cfg(test)]
 mod command_line;
 mod date;

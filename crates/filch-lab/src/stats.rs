@@ -87,11 +87,6 @@ pub(crate) fn differences(minuends: &[f64], subtrahends: &[f64]) -> Vec<f64> {
     minuends.iter().zip(subtrahends).map(|(minuend, subtrahend)| minuend - subtrahend).collect()
 }
 
-/// The largest sample.
-pub(crate) fn max(samples: &[f64]) -> Option<f64> {
-    sorted(samples).last().copied()
-}
-
 fn sorted(samples: &[f64]) -> Vec<f64> {
     let mut sorted = samples.to_vec();
     sorted.sort_by(f64::total_cmp);

@@ -109,7 +109,7 @@ pub(crate) struct PoolsArguments {
     #[command(flatten)]
     rounds: RoundsArgument,
 
-    /// Use pools of N threads, and of 1 thread as well. The goals are for 2.
+    /// Use pools of N threads, and of 1 thread as well. The claims are for 2.
     #[arg(long, value_name = "N", default_value_t = THREADS, value_parser = pool_threads)]
     threads: usize,
 

@@ -19,6 +19,8 @@ pub(crate) mod random;
 pub(crate) mod rayon;
 mod rounds;
 pub(crate) mod solver;
+#[cfg(test)]
+pub(crate) mod synthetic;
 mod throughput;
 mod work;
 
@@ -28,11 +30,24 @@ use std::thread;
 
 use anyhow::{bail, Error, Result};
 
+use crate::claims::{self, Figures, Verdict};
 use crate::figures::Series;
 use crate::machine::Machine;
 use crate::{figures, interrupt, print, watch};
 pub(crate) use arguments::Suite;
 pub(crate) use rounds::Limit;
+
+/// The claims of each suite, with their verdicts.
+pub(crate) const CLAIMS: [(&str, fn(Figures<'_>) -> Vec<Verdict>); 8] = [
+    (queues::SUITE, queues::verdicts),
+    (fork_join::SUITE, fork_join::verdicts),
+    (cilk::SUITE, cilk::verdicts),
+    (graphs::SUITE, graphs::verdicts),
+    (bulk::SUITE, bulk::verdicts),
+    (solver::SUITE, solver::verdicts),
+    (rayon::SUITE, rayon::verdicts),
+    (mpi::SUITE, mpi::verdicts),
+];
 
 /// The default number of threads in a pool.
 pub(crate) const THREADS: usize = 2;
@@ -61,41 +76,69 @@ pub(crate) struct Measured {
     pub(crate) text: String,
 }
 
-/// Measures a suite, writes its figures to `json` if given, and prints them.
-fn publish(suite: &'static str, json: Option<&Path>, measure: impl FnOnce() -> Result<Measured>) -> Result<()> {
-    publish_with(suite, json, measure, |_, _| Ok(()))
+/// A run of a suite.
+#[derive(Clone, Copy, Debug)]
+struct Run<'a> {
+    suite: &'static str,
+    quick: bool,
+    /// The file that the figures are written to.
+    json: Option<&'a Path>,
+    /// Prefixes of the names of the wanted cases.
+    cases: &'a [String],
 }
 
-/// Like [`publish`], but also passes the figures to `use_figures`.
-///
-/// Ctrl-C ends it with the figures so far. Figures from before a failure are also written and
-/// printed.
-fn publish_with(
-    suite: &'static str,
-    json: Option<&Path>,
-    measure: impl FnOnce() -> Result<Measured>,
-    use_figures: impl FnOnce(&[Series], &Machine) -> Result<()>,
-) -> Result<()> {
-    if let Some(path) = json {
-        figures::check_writable(path)?;
+impl<'a> Run<'a> {
+    fn new(suite: &'static str, options: &'a Options) -> Run<'a> {
+        Run { suite, quick: options.quick, json: options.json.as_deref(), cases: &options.cases }
     }
-    let machine = Machine::here();
-    interrupt::ends_measuring(
-        "Stopping after this sample, with the figures so far. Press Ctrl-C again to stop at once, without them.",
-    )?;
-    let (Measured { series, text }, failure) = or_completed_cases(suite, measure())?;
 
-    // Write before printing: a reader that closes the pipe early still gets the file. Keep an
-    // existing file rather than replace it with one without figures.
-    if !(series.is_empty() && watch::is_over()) {
-        if let Some(path) = json {
-            figures::write_json(path, &figures::rows(suite, &series, &machine))?;
-        }
-        use_figures(&series, &machine)?;
+    /// Measures the suite, writes its figures, and prints them with the verdicts on its claims.
+    fn publish(self, measure: impl FnOnce() -> Result<Measured>) -> Result<()> {
+        self.publish_with(measure, |_, _| Ok(()))
     }
-    let end = if watch::is_over() { "\nInterrupted: not all cases were measured.\n" } else { "" };
-    print(&format!("{machine}\n\n{text}{end}"))?;
-    failure.map_or(Ok(()), Err)
+
+    /// Like [`publish`](Run::publish), but also passes the figures to `use_figures`.
+    ///
+    /// Ctrl-C ends it with the figures so far. Figures from before a failure are also written and
+    /// printed.
+    fn publish_with(
+        self,
+        measure: impl FnOnce() -> Result<Measured>,
+        use_figures: impl FnOnce(&[Series], &Machine) -> Result<()>,
+    ) -> Result<()> {
+        if let Some(path) = self.json {
+            figures::check_writable(path)?;
+        }
+        let machine = Machine::here();
+        interrupt::ends_measuring(
+            "Stopping after this sample, with the figures so far. Press Ctrl-C again to stop at once, without them.",
+        )?;
+        let (Measured { series, text }, failure) = or_completed_cases(self.suite, measure())?;
+
+        // Write before printing: a reader that closes the pipe early still gets the file. Keep an
+        // existing file rather than replace it with one without figures.
+        if !(series.is_empty() && watch::is_over()) {
+            if let Some(path) = self.json {
+                figures::write_json(path, &figures::rows(self.suite, &series, &machine))?;
+            }
+            use_figures(&series, &machine)?;
+        }
+        let is_incomplete = failure.is_some() || watch::is_over() || !self.cases.is_empty();
+        let claims = claims_of(self.suite, Figures { series: &series, is_quick: self.quick, is_incomplete });
+        let end = if watch::is_over() { "\nInterrupted: not all cases were measured.\n" } else { "" };
+        print(&format!("{machine}\n\n{text}\n{claims}{end}"))?;
+        failure.map_or(Ok(()), Err)
+    }
+}
+
+/// The claims of a suite with their verdicts, as text.
+pub(crate) fn claims_of(suite: &str, figures: Figures<'_>) -> String {
+    let verdicts = CLAIMS.iter().filter(|(name, _)| *name == suite).flat_map(|(_, verdicts)| verdicts(figures));
+    format!(
+        "Claims: `a / b` is the time of a divided by the time of b.\n{}.\n\n{}",
+        claims::BRACKETS,
+        claims::listing(&verdicts.collect::<Vec<_>>())
+    )
 }
 
 /// Returns the result, or the cases that were complete before a failure.
@@ -118,7 +161,9 @@ fn or_completed_cases(suite: &'static str, measured: Result<Measured>) -> Result
 
 /// Runs the `queues` suite.
 pub(crate) fn run_queues(options: &queues::Options) -> Result<()> {
-    publish(queues::SUITE, options.json.as_deref(), || measure_queues(options))
+    let queues::Options { quick, json, .. } = options;
+    let run = Run { suite: queues::SUITE, quick: *quick, json: json.as_deref(), cases: &[] };
+    run.publish(|| measure_queues(options))
 }
 
 /// Measures the `queues` suite on a new thread, because the suite pins its thread.
@@ -138,37 +183,39 @@ pub(crate) fn run_fork_join(options: &fork_join::Options) -> Result<()> {
         Some(path) => figures::write_plot(path, series, fork_join::NANOS_A_JOIN, machine),
         None => Ok(()),
     };
-    publish_with(fork_join::SUITE, options.json.as_deref(), || fork_join::run(options), draw)
+    let fork_join::Options { quick, json, cases, .. } = options;
+    let run = Run { suite: fork_join::SUITE, quick: *quick, json: json.as_deref(), cases };
+    run.publish_with(|| fork_join::run(options), draw)
 }
 
 /// Runs the `rayon` suite.
 pub(crate) fn run_rayon(options: &Options) -> Result<()> {
-    publish(rayon::SUITE, options.json.as_deref(), || rayon::run(options))
+    Run::new(rayon::SUITE, options).publish(|| rayon::run(options))
 }
 
 /// Runs the `graphs` suite.
 pub(crate) fn run_graphs(options: &Options) -> Result<()> {
-    publish(graphs::SUITE, options.json.as_deref(), || graphs::run(options))
+    Run::new(graphs::SUITE, options).publish(|| graphs::run(options))
 }
 
 /// Runs the `bulk` suite.
 pub(crate) fn run_bulk(options: &bulk::Options) -> Result<()> {
-    publish(bulk::SUITE, options.common.json.as_deref(), || bulk::run(options))
+    Run::new(bulk::SUITE, &options.common).publish(|| bulk::run(options))
 }
 
 /// Runs the `solver` suite.
 pub(crate) fn run_solver(options: &solver::Options) -> Result<()> {
-    publish(solver::SUITE, options.common.json.as_deref(), || solver::run(options))
+    Run::new(solver::SUITE, &options.common).publish(|| solver::run(options))
 }
 
 /// Runs the `cilk` suite.
 pub(crate) fn run_cilk(options: &cilk::Options) -> Result<()> {
-    publish(cilk::SUITE, options.common.json.as_deref(), || cilk::run(options))
+    Run::new(cilk::SUITE, &options.common).publish(|| cilk::run(options))
 }
 
 /// Runs the `mpi` suite.
 pub(crate) fn run_mpi(options: &mpi::Options) -> Result<()> {
-    publish(mpi::SUITE, options.common.json.as_deref(), || mpi::run(options))
+    Run::new(mpi::SUITE, &options.common).publish(|| mpi::run(options))
 }
 
 /// The cases whose names start with one of `names`.

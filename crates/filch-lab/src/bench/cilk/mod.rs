@@ -8,9 +8,9 @@
 
 mod bound;
 mod cases;
+mod claims;
 mod coarse;
 mod entrants;
-mod goals;
 mod measure;
 mod normalised;
 mod plan;
@@ -27,7 +27,10 @@ use crate::watch;
 use plan::Plan;
 
 pub(crate) use bound::{TrustedBound, LARGEST as LARGEST_BOUND};
-pub(crate) use normalised::{fence_removal, is_fine_grained};
+pub(crate) use claims::{
+    is_of_the_paper, ratio, ratios, verdicts, CENTRAL, FF_THE, PARTITION, RAYON, RUNTIME, SHARING, THEP, THEP_INFINITE,
+};
+pub(crate) use normalised::{fence_removal, is_fine_grained, BASELINE as THE};
 
 /// The suite's name.
 pub(crate) const SUITE: &str = "cilk";
@@ -85,6 +88,5 @@ pub(crate) fn run(options: &Options) -> Result<Measured> {
     text.push_str(&text::figure_10(&all));
     text.push_str(&text::figure_1(&all));
     text.push_str(&text::thefts(&all));
-    text.push_str(&goals::summary(&all));
     Ok(Measured { series: all, text })
 }

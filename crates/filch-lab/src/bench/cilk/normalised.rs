@@ -32,48 +32,24 @@ pub(crate) struct Ratio {
     pub(crate) p10: f64,
     /// The 90th percentile: the upper whisker.
     pub(crate) p90: f64,
-    /// The lower end of the 95 % confidence interval of the median.
-    ///
-    /// If there are fewer than 6 rounds, the interval is their whole range.
-    pub(crate) low: f64,
-    /// The upper end of that interval.
-    pub(crate) high: f64,
-    /// The number of rounds; in a mean, that of the program with the fewest.
-    pub(crate) rounds: usize,
 }
 
 impl Ratio {
     /// The ratio of one series to another. `None` if no round has a sample of both.
     pub(crate) fn of(dividend: &Series, divisor: &Series) -> Option<Ratio> {
         let ratios = stats::paired_ratios(&dividend.samples, &divisor.samples);
-        let interval = stats::interval(&ratios)?;
-        Some(Ratio {
-            median: interval.median,
-            p10: stats::p10(&ratios)?,
-            p90: stats::p90(&ratios)?,
-            low: interval.low,
-            high: interval.high,
-            rounds: ratios.len(),
-        })
+        Some(Ratio { median: stats::median(&ratios)?, p10: stats::p10(&ratios)?, p90: stats::p90(&ratios)? })
     }
 
     /// The geometric mean of each of the numbers.
-    ///
-    /// Its interval is wider than necessary: its ends assume that all ratios are off to the same
-    /// side at once.
     pub(crate) fn mean(ratios: &[Ratio]) -> Option<Ratio> {
-        let rounds = ratios.iter().map(|ratio| ratio.rounds).min()?;
+        if ratios.is_empty() {
+            return None;
+        }
         let mean = |number: fn(&Ratio) -> f64| {
             (ratios.iter().map(|ratio| number(ratio).ln()).sum::<f64>() / ratios.len() as f64).exp()
         };
-        Some(Ratio {
-            median: mean(|ratio| ratio.median),
-            p10: mean(|ratio| ratio.p10),
-            p90: mean(|ratio| ratio.p90),
-            low: mean(|ratio| ratio.low),
-            high: mean(|ratio| ratio.high),
-            rounds,
-        })
+        Some(Ratio { median: mean(|ratio| ratio.median), p10: mean(|ratio| ratio.p10), p90: mean(|ratio| ratio.p90) })
     }
 }
 
@@ -102,14 +78,6 @@ pub(crate) struct Program {
     pub(crate) case: String,
     /// The ratio for each name; `None` for a name without figures here.
     pub(crate) ratios: Vec<Option<Ratio>>,
-}
-
-impl Normalised {
-    /// A contender's geometric mean over all programs, or over the fine-grained ones.
-    pub(crate) fn mean(&self, name: &str, fine_grained: bool) -> Option<Ratio> {
-        let means = if fine_grained { &self.fine_grained } else { &self.all };
-        means[self.names.iter().position(|&other| other == name)?]
-    }
 }
 
 /// Figure 10 with `threads` threads, from the rows of the suite.
@@ -206,8 +174,7 @@ pub(super) mod tests {
         let (the, thep) =
             (series("fib-42", ("the", 1), &[2.0, 20.0, 2.0]), series("fib-42", ("thep", 1), &[1.0, 10.0, 1.5]));
         let ratio = Ratio::of(&thep, &the).unwrap();
-        assert_eq!((ratio.median, ratio.p10, ratio.p90, ratio.rounds), (0.5, 0.5, 0.75, 3));
-        assert_eq!((ratio.low, ratio.high), (0.5, 0.75));
+        assert_eq!((ratio.median, ratio.p10, ratio.p90), (0.5, 0.5, 0.75));
         assert_eq!(Ratio::of(&thep, &series("fib-42", ("the", 1), &[])), None);
     }
 
@@ -230,9 +197,6 @@ pub(super) mod tests {
         assert_eq!(medians(&figure.programs[1].ratios), [Some(1.0), Some(8.0), None]);
         assert_eq!(medians(&figure.all), [Some(1.0), Some(2.0), None]);
         assert_eq!(medians(&figure.fine_grained), [Some(1.0), Some(1.0), Some(1.0)]);
-        assert_eq!(figure.mean("thep", false).map(|mean| mean.rounds), Some(1));
-        assert_eq!(figure.mean("rayon", false), None);
-        assert_eq!(figure.mean("unknown", true), None);
     }
 
     #[test]

@@ -118,7 +118,7 @@ impl Plan {
             return Effort { rounds: 7, at_least: 1, time };
         }
         match case {
-            // No goal is close, and a round is long.
+            // No claim is close, and a round is long.
             Case::Quicksort { .. } => Effort { rounds: 5, at_least: 3, time: seconds(30) },
             Case::Idle => Effort { rounds: 5, at_least: 5, time: seconds(0) },
             _ => Effort { rounds: 15, at_least: 15, time: seconds(0) },

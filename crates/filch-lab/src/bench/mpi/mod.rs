@@ -6,7 +6,7 @@
 //! Every run is `filch solve` as a user starts it, with `mpirun` in front if it has ranks. Only the
 //! search is timed, not the start of the processes.
 
-mod goals;
+mod claims;
 mod launch;
 
 use std::cell::Cell;
@@ -23,6 +23,8 @@ use super::{select_cases, Measured};
 use crate::figures::{self, Series};
 use crate::watch;
 use launch::{Answer, Launch};
+
+pub(crate) use claims::verdicts;
 
 /// The suite's name.
 pub(crate) const SUITE: &str = "mpi";
@@ -123,12 +125,10 @@ pub(crate) fn run(options: &Options) -> Result<Measured> {
         let series = measure(case, case.effort.within(limit), folder.path())?;
         let rounds = series.iter().map(|series| series.samples.len()).max().unwrap_or(0);
         writeln!(text, "\n{case}, {rounds} rounds.")?;
-        text.push_str(&figures::tables(&series, &[]));
+        text.push_str(&figures::tables(&series, &[FILCH]));
         watch::keep(SUITE, &series);
         all.extend(series);
     }
-    text.push('\n');
-    text.push_str(&goals::summary(&all));
     Ok(Measured { series: all, text })
 }
 

@@ -5,9 +5,9 @@
 //! after it.
 
 mod cases;
+mod claims;
 mod contenders;
 mod floors;
-mod goals;
 mod limit_study;
 mod plan;
 mod theft;
@@ -29,6 +29,7 @@ use plan::Plan;
 use theft::Theft;
 
 pub(crate) use cases::Case;
+pub(crate) use claims::{steal_cost, verdicts};
 
 /// The suite's name.
 pub(crate) const SUITE: &str = "queues";
@@ -105,8 +106,6 @@ pub(crate) fn run(options: &Options) -> Result<Measured> {
     }
     text.push('\n');
     text.push_str(&limit_study::summary(&series, &cases, &entries, setup.calibration));
-    text.push('\n');
-    text.push_str(&goals::summary(&series));
     Ok(Measured { series, text })
 }
 

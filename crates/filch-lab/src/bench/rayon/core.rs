@@ -21,7 +21,7 @@ impl Core {
     pub(crate) const BOTH: [Core; 2] = [Core::Stock, Core::Filch];
 
     /// Its name in plots.
-    pub(crate) fn name(self) -> &'static str {
+    pub(crate) const fn name(self) -> &'static str {
         match self {
             Core::Stock => "rayon",
             Core::Filch => "filch",

@@ -62,7 +62,7 @@ impl Plan {
             Kind::Published(_) if self.quick => exactly(2),
             Kind::Calls(_) if self.quick => Effort { rounds: 4, at_least: 1, time: Duration::from_millis(250) },
             Kind::Time(_) if self.quick => Effort { rounds: 4, at_least: 1, time: Duration::from_millis(400) },
-            // No goal is close, or every round has the same figure.
+            // No claim is close, or every round has the same figure.
             Kind::Idle | Kind::Allocations => exactly(1),
             Kind::Tick => exactly(3),
             Kind::Time(_) | Kind::Calls(_) => exactly(4),

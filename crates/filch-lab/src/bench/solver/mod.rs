@@ -5,9 +5,9 @@
 
 mod cases;
 mod child;
+mod claims;
 mod contenders;
 mod ddo;
-mod goals;
 mod plan;
 mod settings;
 
@@ -26,6 +26,8 @@ use cases::Case;
 use child::{Answer, ChildRun};
 pub(crate) use contenders::run_one;
 use plan::Plan;
+
+pub(crate) use claims::verdicts;
 
 /// The suite's name.
 pub(crate) const SUITE: &str = "solver";
@@ -97,8 +99,6 @@ pub(crate) fn run(options: &Options) -> Result<Measured> {
         watch::keep(SUITE, &series);
         all.extend(series);
     }
-    text.push('\n');
-    text.push_str(&goals::summary(&all));
     Ok(Measured { series: all, text })
 }
 

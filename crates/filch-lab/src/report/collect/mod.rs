@@ -18,6 +18,7 @@ use std::time::Duration;
 
 use anyhow::{anyhow, Context, Result};
 
+use crate::claims::Figures;
 use crate::figures::Series;
 use crate::lab::{litmus, published, store_buffer};
 use crate::machine::Machine;
@@ -140,9 +141,11 @@ impl Results {
         }
     }
 
-    /// Whether an unknown set of this suite's cases may be missing.
-    pub(super) fn is_incomplete(&self, suite: &str) -> bool {
-        self.interrupted || self.failed.contains(&suite)
+    /// Returns the figures of a suite; none if it was not run.
+    pub(super) fn figures(&self, suite: &str) -> Figures<'_> {
+        let series = self.suites.get(suite).map_or(&[][..], Vec::as_slice);
+        let is_incomplete = self.interrupted || self.failed.contains(&suite);
+        Figures { series, is_quick: !self.full, is_incomplete }
     }
 
     /// Whether there is nothing to show.

@@ -90,8 +90,8 @@ fn check_names(page: &Page) -> Result<()> {
         }
     }
     for verdict in &page.verdicts {
-        let known = page.sections.iter().any(|section| section.id == verdict.section);
-        ensure!(known, "a verdict links to the section '{}', which is not on the page", verdict.section);
+        let known = page.sections.iter().any(|section| section.id == verdict.source.section);
+        ensure!(known, "a verdict links to the section '{}', which is not on the page", verdict.source.section);
     }
     Ok(())
 }

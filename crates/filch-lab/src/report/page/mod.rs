@@ -21,6 +21,7 @@ use std::path::Path;
 use anyhow::Result;
 
 use super::collect::timeline::Timeline;
+use crate::claims::Verdict;
 
 /// The content of a page.
 #[derive(Debug)]
@@ -35,34 +36,6 @@ pub(super) struct Page {
     pub(super) verdicts: Vec<Verdict>,
     /// The sections, in the order of the page.
     pub(super) sections: Vec<Section>,
-}
-
-/// Whether a claim holds here.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Holds {
-    /// The claim holds.
-    Yes,
-    /// The claim does not hold.
-    No,
-    /// The interval includes both.
-    Unclear,
-    /// It was not measured in this run.
-    NotMeasured,
-}
-
-/// A claim and its result.
-#[derive(Clone, Debug)]
-pub(super) struct Verdict {
-    /// The source of the claim: the short title of a paper, or `filch`.
-    pub(super) source: &'static str,
-    /// The claim, in the words of this project.
-    pub(super) claim: String,
-    /// The figures, with their interval.
-    pub(super) measured: String,
-    /// Whether it holds.
-    pub(super) holds: Holds,
-    /// The id of the section with the details.
-    pub(super) section: &'static str,
 }
 
 /// A part of the page.

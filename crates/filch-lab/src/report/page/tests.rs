@@ -5,6 +5,7 @@ use std::fs;
 
 use super::*;
 use crate::chart::tests as charts;
+use crate::claims::{Holds, Source};
 use crate::report::collect::timeline::{Bar, Steal};
 
 /// Returns a page with an item of every kind, and characters that need escaping.
@@ -20,12 +21,12 @@ pub(in crate::report) fn sample_page() -> Page {
         chart,
     }
     };
-    let verdict = |source, claim: &str, measured: &str, holds, section| Verdict {
-        source,
+    let verdict = |title, claim: &str, measured: &str, holds, section| Verdict {
+        source: Source { title, section },
         claim: claim.to_owned(),
         measured: measured.to_owned(),
+        required: "at least 1".to_owned(),
         holds,
-        section,
     };
     let fact = |name: &str, value: &str| (name.to_owned(), value.to_owned());
     Page {

@@ -4,23 +4,14 @@
 
 use maud::{html, Markup};
 
+use super::links;
 use super::table::sort_button;
-use super::{links, Holds, Verdict};
+use crate::claims::{Holds, Verdict};
 
 /// All values, in the order of counting and sorting.
 const ALL: [Holds; 4] = [Holds::Yes, Holds::No, Holds::Unclear, Holds::NotMeasured];
 
 impl Holds {
-    /// The word to display.
-    fn word(self) -> &'static str {
-        match self {
-            Holds::Yes => "holds",
-            Holds::No => "does not hold",
-            Holds::Unclear => "unclear",
-            Holds::NotMeasured => "not measured",
-        }
-    }
-
     /// A symbol, for colour-blind readers.
     fn symbol(self) -> &'static str {
         match self {
@@ -83,7 +74,7 @@ pub(super) fn html(verdicts: &[Verdict]) -> Markup {
                 caption id="verdicts-caption" { "Each claim, the measurement on this machine, and the verdict" }
                 thead role="rowgroup" {
                     tr role="row" {
-                        @for name in ["Verdict", "Claim", "Measured", "Source"] {
+                        @for name in ["Verdict", "Claim", "Measured", "Required", "Source"] {
                             th scope="col" role="columnheader" aria-sort="none" { (sort_button(name)) }
                         }
                     }
@@ -98,10 +89,11 @@ pub(super) fn html(verdicts: &[Verdict]) -> Markup {
                                 }
                             }
                             th scope="row" role="rowheader" {
-                                a href=(format!("#{}", verdict.section)) { (links::prose(&verdict.claim)) }
+                                a href=(format!("#{}", verdict.source.section)) { (links::prose(&verdict.claim)) }
                             }
                             td role="cell" class="measured" { (links::prose(&verdict.measured)) }
-                            td role="cell" class="claim-source" { (verdict.source) }
+                            td role="cell" class="required" { (verdict.required) }
+                            td role="cell" class="claim-source" { (verdict.source.title) }
                         }
                     }
                 }

@@ -2,42 +2,19 @@
 //!
 //! The figures of the paper on bulk operations leave them out.
 
-use super::claim::{Bound, Claim, Criterion};
 use super::items::{bench, has_figures, name, table, text, value, Texts};
-use super::ratio::Figures;
 use crate::bench::bulk;
 use crate::bench::bulk::{
-    Case, Fill, BULK, CHASE_LEV, CROSSBEAM, MUTEX, NANOS_A_NODE, NANOS_A_POP, NANOS_A_PUSH, NANOS_A_STEAL, SERIAL,
-    SERIAL_PAIR,
+    BULK, CHASE_LEV, CROSSBEAM, MUTEX, NANOS_A_NODE, NANOS_A_POP, NANOS_A_PUSH, NANOS_A_STEAL, SERIAL, SERIAL_PAIR,
 };
+use crate::claims::Figures;
 use crate::report::collect::Results;
-use crate::report::page::{Cell, Item, Section, Verdict};
+use crate::report::page::{Cell, Item, Section};
 
-pub(super) const ID: &str = "batches";
-
-pub(super) fn verdicts(results: &Results) -> Vec<Verdict> {
-    let figures = Figures::of(results, bulk::SUITE);
-    let claim = |text: &str| Claim::of_filch(ID, text);
-    let pops = Fill::ALL.map(|fill| {
-        let ratio = figures.ratio(&Case::Pop(fill).to_string(), NANOS_A_POP, (BULK, 1), (CHASE_LEV, 1));
-        Criterion::new(format!("tasks pushed {}:", fill.description()), ratio, Bound::AtMost(1.5))
-    });
-    let steals = [false, true].map(|busy| {
-        let case = Case::Steal { percent: 60, fill: Fill::Singles, busy };
-        let owner = if busy { "owner busy:" } else { "owner idle:" };
-        Criterion::new(owner, figures.figure(&case.to_string(), NANOS_A_STEAL, (BULK, 2)), Bound::AtMost(2_000.0))
-            .with_unit("ns")
-    });
-    vec![
-        claim("A pop from bulk takes at most 1.5 times as long as a pop from chase_lev.")
-            .judged("bulk / chase_lev", pops.to_vec()),
-        claim("A steal of 60 % of 10,000 tasks, pushed one by one, takes at most 2 us.")
-            .judged("a steal from bulk", steals.to_vec()),
-    ]
-}
+const ID: &str = "batches";
 
 pub(super) fn section(results: &Results) -> Section {
-    let figures = Figures::of(results, bulk::SUITE);
+    let figures = results.figures(bulk::SUITE);
     let part = |id, title: &str, unit, caption: &str, cases: &[&str]| {
         let command = bench(bulk::SUITE, results.full, cases);
         by_case(figures, unit, Texts { id, title: title.to_owned(), caption: caption.to_owned(), command })
@@ -65,7 +42,7 @@ fn by_case(figures: Figures<'_>, unit: &str, texts: Texts) -> Item {
     let names = [BULK, "bulk-batches", CHASE_LEV, CROSSBEAM, MUTEX, SERIAL, SERIAL_PAIR];
     let most = |case: &str, other: &str| {
         let of = |series: &&crate::figures::Series| (&*series.case, series.name, series.unit) == (case, other, unit);
-        let count = figures.all().iter().filter(of).map(|series| series.threads).max()?;
+        let count = figures.series.iter().filter(of).map(|series| series.threads).max()?;
         figures.figure(case, unit, (other, count))
     };
     let cases = figures.cases(unit);

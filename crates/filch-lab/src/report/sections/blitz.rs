@@ -3,33 +3,23 @@
 //! They contain the load-balance figure, the textbook's other schedulers, and the costs of fork,
 //! join, steal and wake.
 
-use super::cilk::{all_programs, programs, ratio, ratios, THE};
-use super::claim::{Bound, Claim, Criterion};
-use super::fork_join::fib;
 use super::items::{bars, bench, figure, has_figures, interval, missing, name, table, text, Texts};
-use super::ratio::Figures;
-use super::rounds::Rounds;
-use crate::bench::cilk::is_fine_grained;
-use crate::bench::fork_join::{NANOS_A_JOIN, NANOS_A_WAKE, SERIAL_PAIR};
-use crate::bench::queues::{Case, NANOS_AN_OPERATION};
+use crate::bench::cilk::{ratio, CENTRAL, MILLIS_A_RUN, PARTITION, SHARING, THE};
+use crate::bench::fork_join::{join_cost, wake_cost};
+use crate::bench::queues::steal_cost;
 use crate::bench::{cilk, fork_join, queues, THREADS};
 use crate::chart::{Chart, Lane, Lanes};
+use crate::claims::{Claim, Holds, Rounds, Source, Verdict};
 use crate::figures::{number, threads};
 use crate::report::collect::balance::{Balance, StrategyRun};
 use crate::report::collect::Results;
-use crate::report::page::{Cell, Holds, Item, Section, Verdict};
+use crate::report::page::{Cell, Item, Section};
 
-pub(super) const ID: &str = "blitz";
-const SOURCE: &str = "Blitz";
+const ID: &str = "blitz";
 
 /// The strategies of the load-balance figure.
 pub(super) const STATIC: &str = "static";
 pub(super) const STEALING: &str = "stealing";
-
-/// The textbook's other schedulers, under the names of the Cilk suite.
-const PARTITION: &str = "static";
-const CENTRAL: &str = "central";
-const SHARING: &str = "sharing";
 
 /// The share of the time from which on a worker counts as always busy.
 const BUSY: f64 = 0.9;
@@ -38,56 +28,17 @@ const GAP: f64 = 0.1;
 /// How many runs must agree. At most one may disagree.
 const MOST: usize = 4;
 
-/// Returns the cost of a fork and a join beyond a plain recursion, in nanoseconds.
-fn join_cost(results: &Results, other: &str) -> Option<Rounds> {
-    Figures::of(results, fork_join::SUITE).difference(fib(results), NANOS_A_JOIN, (other, 1), ("serial", 1))
-}
-
-fn steal_cost(results: &Results) -> Option<Rounds> {
-    let case = Case::Steal.to_string();
-    Figures::of(results, queues::SUITE).figure(&case, NANOS_AN_OPERATION, ("chase_lev", 1))
-}
-
-fn wake_cost(results: &Results, other: &str) -> Option<Rounds> {
-    Figures::of(results, fork_join::SUITE).figure("wake", NANOS_A_WAKE, (other, THREADS))
-}
-
-pub(super) fn verdicts(results: &Results) -> Vec<Verdict> {
-    let joins = Figures::of(results, fork_join::SUITE);
-    let programs_run = Figures::of(results, cilk::SUITE);
-    let cases = all_programs(results);
-    let fine: Vec<String> = cases.iter().filter(|case| is_fine_grained(case)).cloned().collect();
-    let slower = |cases: &[String], other: &str| {
-        let ratios = ratios(programs_run, cases, other, THE, THREADS);
-        vec![Criterion::mean(format!("{}:", threads(THREADS)), &ratios, Bound::AtLeast(1.0))]
-    };
-    let claim = |text: &str| Claim::new(SOURCE, ID, text);
-    let most = |label: &str, figure, nanos: f64| Criterion::new(label, figure, Bound::AtMost(nanos)).with_unit("ns");
-    let linear = |case: &str| {
-        let ratio = joins.ratio(case, NANOS_A_JOIN, (SERIAL_PAIR, THREADS), ("filch-worker", THREADS));
-        Criterion::new(format!("{case}:"), ratio, Bound::AtLeast(0.9))
-    };
-    vec![
-        balanced(results, claim("With uneven work, static division keeps workers busy for 53 % of the time, and stealing for 98 %.")),
-        claim("A fork costs about 1 ns and a join 1 to 10 ns: together at most 11 ns.").judged("filch, minus plain recursion", vec![most("", join_cost(results, "filch"), 11.0)]),
-        claim("A steal costs 5 to 50 ns.").judged("a steal from chase_lev without contention", vec![most("", steal_cost(results), 50.0)]),
-        claim("A wake-up costs 5 to 10 ns. (This is less than a system call. It can only be the check that no worker sleeps.)")
-            .judged("entering a sleeping pool of filch", vec![most("", wake_cost(results, "filch"), 10.0)]),
-        claim("A central queue is a bottleneck: it is slower than stealing on the fine-grained programs.").judged("central / the", slower(&fine, CENTRAL)),
-        claim("Work sharing has an overhead for each push: it is slower than stealing.").judged("sharing / the", slower(&cases, SHARING)),
-        claim("A static partition has no overhead, but does not balance the work: it is slower than stealing.").judged("static / the", slower(&cases, PARTITION)),
-        claim("Speed-up is nearly linear for compute-bound programs: two workers reach at least 0.9 of the throughput of two serial runs at the same time.")
-            .judged("two serial runs / filch-worker", [fib(results), "queens-13"].map(linear).to_vec()),
-    ]
-}
-
 fn run<'a>(balance: &'a Balance, name: &str) -> Option<&'a StrategyRun> {
     balance.runs.iter().find(|run| run.name == name)
 }
 
 /// Judges by the busy shares of all runs, in pairs. There are too few runs for an interval, so
 /// nearly all must agree.
-fn balanced(results: &Results, claim: Claim) -> Verdict {
+pub(super) fn balanced(results: &Results) -> Verdict {
+    let claim = Claim::new(
+        Source::BLITZ,
+        "With uneven work, static division keeps workers busy for 53 % of the time, and stealing for 98 %.",
+    );
     let runs = results.balance.as_ref().and_then(|balance| Some((run(balance, STATIC)?, run(balance, STEALING)?)));
     let Some((divided, stolen)) = runs else { return claim.not_measured() };
     let agreements: Vec<bool> = divided
@@ -158,11 +109,11 @@ fn balance(results: &Results) -> Item {
 }
 
 fn schedulers(results: &Results) -> Item {
-    let figures = Figures::of(results, cilk::SUITE);
+    let figures = results.figures(cilk::SUITE);
     let chart = bars(
         "time, stealing (the) = 1",
         Some(1.0),
-        &programs(figures),
+        &figures.cases(MILLIS_A_RUN),
         &[PARTITION, CENTRAL, SHARING],
         |case, other| ratio(figures, case, other, THE, THREADS),
     );
@@ -180,18 +131,14 @@ fn schedulers(results: &Results) -> Item {
 }
 
 fn costs(results: &Results) -> Item {
+    let (joins, queues) = (results.figures(fork_join::SUITE), results.figures(queues::SUITE));
     let row = |what: &str, claimed: &str, filch: Option<Rounds>, rayon: Option<Rounds>| -> Vec<Cell> {
         vec![name(what), interval(filch), interval(rayon), name(claimed)]
     };
     let rows = vec![
-        row(
-            "fork and join, minus plain recursion",
-            "2 to 11",
-            join_cost(results, "filch"),
-            join_cost(results, "rayon"),
-        ),
-        row("steal from chase_lev without contention", "5 to 50", steal_cost(results), None),
-        row("wake a sleeping pool", "5 to 10", wake_cost(results, "filch"), wake_cost(results, "rayon")),
+        row("fork and join, minus plain recursion", "2 to 11", join_cost(joins, "filch"), join_cost(joins, "rayon")),
+        row("steal from chase_lev without contention", "5 to 50", steal_cost(queues), None),
+        row("wake a sleeping pool", "5 to 10", wake_cost(joins, "filch"), wake_cost(joins, "rayon")),
     ];
     let measured = rows.into_iter().filter(|row| has_figures(&row[..3])).collect();
     table(
@@ -224,7 +171,7 @@ mod tests {
         let holds = |divided: &[f64], stolen: &[f64]| {
             let runs = vec![run(STATIC, divided), run(STEALING, stolen)];
             let balance = Some(Balance { what: String::new(), runs });
-            verdicts(&Results { balance, ..nothing() })[0].holds
+            balanced(&Results { balance, ..nothing() }).holds
         };
         assert_eq!(holds(&[0.5; 5], &[0.97, 0.98, 0.7, 0.98, 0.96]), Holds::Yes);
         assert_eq!(holds(&[0.5; 5], &[0.97, 0.7, 0.7, 0.98, 0.96]), Holds::Unclear);

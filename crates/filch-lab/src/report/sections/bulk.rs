@@ -2,22 +2,19 @@
 //!
 //! They are measured on the corrected queue of this project.
 
-use super::claim::{Bound, Claim, Criterion};
 use super::items::{bars, bench, figure, lines, text, Texts};
 use super::models::line;
-use super::ratio::Figures;
-use super::rounds::Rounds;
 use crate::bench::bulk::{
-    Case, Fill, NodeCost, BATCHES, BULK, CHASE_LEV, CROSSBEAM, GRAPHS, MUTEX, NANOS_A_NODE, NANOS_A_POP, NANOS_A_PUSH,
+    dag_case, Case, Fill, NodeCost, BATCHES, BULK, CHASE_LEV, CROSSBEAM, MUTEX, NANOS_A_NODE, NANOS_A_PUSH,
     NANOS_A_STEAL, SERIAL, SHARES,
 };
 use crate::bench::{bulk, THREADS};
+use crate::claims::{Claim, Holds, Source, Verdict};
 use crate::figures::{grouped, threads};
 use crate::report::collect::Results;
-use crate::report::page::{Holds, Item, Section, Verdict};
+use crate::report::page::{Item, Section};
 
-pub(super) const ID: &str = "bulk";
-const SOURCE: &str = "Bulk Operations";
+const ID: &str = "bulk";
 
 /// The published queue, unchanged.
 const PUBLISHED: &str = "bulk/published";
@@ -30,101 +27,9 @@ fn steal(percent: usize, fill: Fill, busy: bool) -> String {
     Case::Steal { percent, fill, busy }.to_string()
 }
 
-/// Returns the smallest and the largest of a list.
-fn min_max(numbers: &[usize]) -> (usize, usize) {
-    (numbers.iter().copied().min().unwrap_or(0), numbers.iter().copied().max().unwrap_or(0))
-}
-
-/// Returns the exploration of the largest graph that was measured.
-fn dag_case(figures: Figures<'_>, cost: NodeCost) -> Option<String> {
-    let measured = figures.cases(NANOS_A_NODE);
-    let cases = GRAPHS.into_iter().map(|(nodes, size)| (nodes, Case::Dag { cost, nodes, size }.to_string()));
-    cases.filter(|(_, case)| measured.contains(&&**case)).max().map(|(_, case)| case)
-}
-
-/// The ratio of the times of this project's queue and another, to explore a graph.
-fn dag_ratio(figures: Figures<'_>, cost: NodeCost, count: usize, other: &str) -> Option<Rounds> {
-    figures.ratio(&dag_case(figures, cost)?, NANOS_A_NODE, (BULK, count), (other, count))
-}
-
-pub(super) fn verdicts(results: &Results) -> Vec<Verdict> {
-    let figures = Figures::of(results, bulk::SUITE);
-    let claim = |text: &str| Claim::new(SOURCE, ID, text);
-    let ((small, large), (few, many)) = (min_max(&BATCHES), min_max(&SHARES));
-    let stealing = |case: &str| figures.ratio(case, NANOS_A_STEAL, (CROSSBEAM, 2), (BULK, 2));
-    vec![
-        claim(
-            "A push of a batch takes constant time: 1,024 tasks take as long as one. (Tolerance: 1.5 times as long.)",
-        )
-        .judged(
-            "push/1024 / push/1",
-            vec![Criterion::new(
-                "",
-                figures.ratio_of_cases(&push(large), &push(small), NANOS_A_PUSH, (BULK, 1)),
-                Bound::AtMost(1.5),
-            )],
-        ),
-        claim("A push of 1,024 tasks takes less than 500 ns.").judged(
-            "",
-            vec![Criterion::new("", figures.figure(&push(large), NANOS_A_PUSH, (BULK, 1)), Bound::AtMost(500.0))
-                .with_unit("ns")],
-        ),
-        claim("Queues without batches take about ten times as long to push 1,024 tasks.").judged(
-            "crossbeam-lifo / bulk",
-            vec![Criterion::new(
-                "",
-                figures.ratio(&push(large), NANOS_A_PUSH, (CROSSBEAM, 1), (BULK, 1)),
-                Bound::faster_by_about(9.0),
-            )],
-        ),
-        claim("A pop costs no more than on other queues. (Tolerance: 10 %.)").judged(
-            "bulk / crossbeam-lifo",
-            vec![Criterion::new(
-                "",
-                figures.ratio(&Case::Pop(Fill::Batch).to_string(), NANOS_A_POP, (BULK, 1), (CROSSBEAM, 1)),
-                Bound::AtMost(1.1),
-            )],
-        ),
-        claim("The time of a steal does not depend on the share: 60 % takes as long as 10 %. (Tolerance: 1.3 times as long.)")
-            .judged(
-                "steal/60% / steal/10%",
-                vec![Criterion::new(
-                    "",
-                    figures.ratio_of_cases(
-                        &steal(many, Fill::Batch, false),
-                        &steal(few, Fill::Batch, false),
-                        NANOS_A_STEAL,
-                        (BULK, 2),
-                    ),
-                    Bound::AtMost(1.3),
-                )],
-            ),
-        claim("Other queues take 2.8 times as long to steal 60 % of 10,000 tasks.").judged(
-            "crossbeam-lifo / bulk",
-            vec![Criterion::new("", stealing(&steal(many, Fill::Batch, false)), Bound::AtLeast(2.8))],
-        ),
-        claim(
-            "Other queues take less than half as long to steal 10 %. (The published queue walks its list; bulk does not.)",
-        )
-        .judged(
-            "crossbeam-lifo / bulk",
-            vec![Criterion::new("", stealing(&steal(few, Fill::Batch, false)), Bound::AtMost(0.5))],
-        ),
-        claim("If all nodes cost the same, all queues explore a graph in the same time. (Tolerance: 10 %.)")
-            .judged(
-                "bulk / crossbeam-lifo",
-                vec![Criterion::new(
-                    format!("{}:", threads(THREADS)),
-                    dag_ratio(figures, NodeCost::Uniform, THREADS, CROSSBEAM),
-                    Bound::Between(0.9, 1.1),
-                )],
-            ),
-        linearizable(results, claim("The published queue is linearizable: no task is taken twice or lost.")),
-    ]
-}
-
 /// Judges by the models' search, not by time.
-fn linearizable(results: &Results, claim: Claim) -> Verdict {
+pub(super) fn linearizable(results: &Results) -> Verdict {
+    let claim = Claim::new(Source::BULK, "The published queue is linearizable: no task is taken twice or lost.");
     let Some(model) = line(results, PUBLISHED) else { return claim.not_measured() };
     let searched = format!(
         "`{PUBLISHED}`, {} searches, {} states",
@@ -159,7 +64,7 @@ pub(super) fn section(results: &Results) -> Section {
 }
 
 fn pushes(results: &Results) -> Item {
-    let figures = Figures::of(results, bulk::SUITE);
+    let figures = results.figures(bulk::SUITE);
     let sizes = BATCHES.map(|size| size as f64);
     let chart = lines(
         ("tasks per batch", true),
@@ -180,7 +85,7 @@ fn pushes(results: &Results) -> Item {
 }
 
 fn steals(results: &Results) -> Item {
-    let figures = Figures::of(results, bulk::SUITE);
+    let figures = results.figures(bulk::SUITE);
     let shares = SHARES.map(|share| share as f64);
     let chart = lines(
         ("share stolen, %", false),
@@ -206,7 +111,7 @@ fn steals(results: &Results) -> Item {
 }
 
 fn steals_from_bulk(results: &Results) -> Item {
-    let figures = Figures::of(results, bulk::SUITE);
+    let figures = results.figures(bulk::SUITE);
     let ways: Vec<(String, Fill, bool)> = [false, true]
         .into_iter()
         .flat_map(|busy| {
@@ -234,7 +139,7 @@ fn steals_from_bulk(results: &Results) -> Item {
 }
 
 fn explorations(results: &Results) -> Item {
-    let figures = Figures::of(results, bulk::SUITE);
+    let figures = results.figures(bulk::SUITE);
     let groups: Vec<(String, NodeCost, usize)> =
         [(NodeCost::Uniform, "equal nodes"), (NodeCost::Skewed, "some nodes long")]
             .into_iter()

@@ -1,82 +1,13 @@
 //! The Cilk programs on every scheduler: the runtime, the engines and rayon.
 
-use super::claim::{Bound, Claim, Criterion};
 use super::items::{bars, bench, figure, has_figures, name, table, text, value, Texts};
-use super::ratio::Figures;
-use super::rounds::Rounds;
-use crate::bench::cilk::{MILLIS_A_RUN, STEALS_A_RUN};
+use crate::bench::cilk::{ratio, MILLIS_A_RUN, RAYON, RUNTIME, STEALS_A_RUN, THE, THEP};
 use crate::bench::{cilk, THREADS};
 use crate::figures::threads;
 use crate::report::collect::Results;
-use crate::report::page::{Cell, Item, Section, Verdict};
+use crate::report::page::{Cell, Item, Section};
 
-pub(super) const ID: &str = "cilk";
-
-/// The baseline of all comparisons: Cilk's queue, with its fence.
-pub(super) const THE: &str = "the";
-pub(super) const THEP: &str = "thep";
-
-/// The schedulers that run on one engine, each with a queue of this project.
-const ENGINES: [&str; 9] =
-    ["the", "chase_lev", "asymmetric", "ff_cl", "ff_the", "thep", "ff_the-4", "thep-4", "thep-inf"];
-const RUNTIME: [&str; 2] = ["filch-worker", "filch"];
-const RAYON: &str = "rayon";
-
-/// The programs that were run, in the order of the suite.
-pub(super) fn programs<'a>(figures: Figures<'a>) -> Vec<&'a str> {
-    figures.cases(MILLIS_A_RUN)
-}
-
-/// All programs of the suite, whether they were run or not.
-pub(super) fn all_programs(results: &Results) -> Vec<String> {
-    cilk::case_names(!results.full)
-}
-
-/// Whether a program is in table 1 of the paper.
-pub(super) fn is_of_the_paper(case: &str) -> bool {
-    !["uts", "queens"].contains(&case.split('-').next().unwrap_or(case))
-}
-
-/// Returns the ratio of two schedulers' times in a program, with `count` threads each.
-pub(super) fn ratio(figures: Figures<'_>, case: &str, over: &str, under: &str, count: usize) -> Option<Rounds> {
-    figures.ratio(case, MILLIS_A_RUN, (over, count), (under, count))
-}
-
-/// Returns this ratio for each of these programs, for a mean.
-pub(super) fn ratios<C: AsRef<str>>(
-    figures: Figures<'_>,
-    cases: &[C],
-    over: &str,
-    under: &str,
-    count: usize,
-) -> Vec<Option<Rounds>> {
-    cases.iter().map(|case| ratio(figures, case.as_ref(), over, under, count)).collect()
-}
-
-pub(super) fn verdicts(results: &Results) -> Vec<Verdict> {
-    let figures = Figures::of(results, cilk::SUITE);
-    let cases = all_programs(results);
-    let claim = |text: &str| Claim::of_filch(ID, text);
-    // The engine with the worst result for the runtime.
-    let engines = |count: usize| {
-        // With one thread there are no thieves, so delta makes no difference.
-        let engines = ENGINES.iter().filter(|name| count > 1 || !name.contains('-'));
-        let means = engines.map(|other| {
-            let label = format!("{} / {other}, {}:", RUNTIME[0], threads(count));
-            Criterion::mean(label, &ratios(figures, &cases, RUNTIME[0], other, count), Bound::AtMost(1.0))
-        });
-        Criterion::largest(means, Bound::AtMost(1.0))
-    };
-    let rayon = |count: usize| {
-        let label = format!("{}:", threads(count));
-        Criterion::mean(label, &ratios(figures, &cases, RUNTIME[0], RAYON, count), Bound::AtMost(1.0))
-    };
-    vec![
-        claim("Over all Cilk programs (geometric mean), the default runtime is at least as fast as the fastest engine with a queue.")
-            .judged("", [1, THREADS].map(engines).to_vec()),
-        claim("Over all Cilk programs (geometric mean), the default runtime is at least as fast as rayon.").judged("filch-worker / rayon", [1, THREADS].map(rayon).to_vec()),
-    ]
-}
+const ID: &str = "cilk";
 
 pub(super) fn section(results: &Results) -> Section {
     Section {
@@ -103,9 +34,9 @@ pub(super) fn section(results: &Results) -> Section {
 }
 
 fn drawing(results: &Results) -> Item {
-    let figures = Figures::of(results, cilk::SUITE);
+    let figures = results.figures(cilk::SUITE);
     let names = ["chase_lev", "asymmetric", THEP, RUNTIME[0], RUNTIME[1], RAYON];
-    let chart = bars("time, the = 1", Some(1.0), &programs(figures), &names, |case, other| {
+    let chart = bars("time, the = 1", Some(1.0), &figures.cases(MILLIS_A_RUN), &names, |case, other| {
         ratio(figures, case, other, THE, THREADS)
     });
     figure(
@@ -123,8 +54,8 @@ fn drawing(results: &Results) -> Item {
 ///
 /// The textbook's schedulers are left out: they are in the section of the Blitz notes.
 fn all_cases(results: &Results, count: usize) -> Item {
-    let figures = Figures::of(results, cilk::SUITE);
-    let cases = programs(figures);
+    let figures = results.figures(cilk::SUITE);
+    let cases = figures.cases(MILLIS_A_RUN);
     let names = ["serial", "chase_lev", "asymmetric", "ff_cl", "ff_the", THEP];
     let names: Vec<&str> = names.into_iter().chain(RUNTIME).chain([RAYON]).collect();
     let own = |other: &str| if other == "serial" { 1 } else { count };
@@ -151,7 +82,7 @@ fn all_cases(results: &Results, count: usize) -> Item {
 
 /// Returns how often thieves of each engine succeeded.
 fn steals(results: &Results) -> Item {
-    let figures = Figures::of(results, cilk::SUITE);
+    let figures = results.figures(cilk::SUITE);
     let names = [THE, "chase_lev", "asymmetric", "ff_cl", THEP, "thep-4", "thep-inf", "ff_the", "ff_the-4"];
     let row = |case: &&str| -> Vec<Cell> {
         let steals = |other: &&str| value(figures.figure(case, STEALS_A_RUN, (other, THREADS)));
@@ -168,6 +99,6 @@ fn steals(results: &Results) -> Item {
             command: bench(cilk::SUITE, results.full, &[]),
         },
         &header,
-        programs(figures).iter().map(row).filter(|row| has_figures(row)).collect(),
+        figures.cases(MILLIS_A_RUN).iter().map(row).filter(|row| has_figures(row)).collect(),
     )
 }

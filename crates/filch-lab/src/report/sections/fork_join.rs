@@ -1,129 +1,25 @@
 //! Fork and join, compared with rayon and chili.
 
-use super::claim::{Bound, Claim, Criterion};
 use super::items::{bars, bench, figure, has_figures, interval, name, table, text, value, Texts};
-use super::ratio::Figures;
-use super::rounds::Rounds;
 use crate::bench::fork_join::{
-    EXTRA_CPU_MICROS_A_TICK, MILLIS_A_RUN, MILLIS_A_SORT, NANOS_A_JOIN, NANOS_A_WAKE, POOL_CPU_MILLIS_A_SECOND,
-    SERIAL_CALL_PAIR, SERIAL_PAIR, WIDTHS,
+    fib, EXTRA_CPU_MICROS_A_TICK, MILLIS_A_RUN, MILLIS_A_SORT, NANOS_A_JOIN, NANOS_A_WAKE, POOL_CPU_MILLIS_A_SECOND,
+    WIDTHS,
 };
 use crate::bench::{fork_join, THREADS};
 use crate::figures::threads;
 use crate::report::collect::Results;
-use crate::report::page::{Item, Section, Verdict};
+use crate::report::page::{Item, Section};
 
-pub(super) const ID: &str = "fork-join";
+const ID: &str = "fork-join";
 
 /// The implementations that are drawn.
 const NAMES: [&str; 7] = ["serial", "serial-call", "filch-worker", "filch", "filch-maybe", "rayon", "chili"];
 /// The cases that are measured in time per join, besides [`fib`].
 const CASES: [&str; 5] = ["tree-1023", "tree-32767", "tree-16m", "queens-13", "skewed"];
 
-/// The Fibonacci case, which has nothing but joins. A quick report has a smaller one, for more
-/// rounds.
-pub(super) fn fib(results: &Results) -> &str {
-    let series = results.suites.get(fork_join::SUITE).map(Vec::as_slice).unwrap_or_default();
-    series.iter().map(|series| &*series.case).find(|case| case.starts_with("fib-")).unwrap_or("fib-38")
-}
-
 /// All cases that are measured in time per join.
 fn cases(results: &Results) -> Vec<&str> {
-    [fib(results)].into_iter().chain(CASES).collect()
-}
-
-/// Returns the ratio of two implementations' times per join.
-fn joins(results: &Results, case: &str, over: (&str, usize), under: (&str, usize)) -> Option<Rounds> {
-    Figures::of(results, fork_join::SUITE).ratio(case, NANOS_A_JOIN, over, under)
-}
-
-pub(super) fn verdicts(results: &Results) -> Vec<Verdict> {
-    let figures = Figures::of(results, fork_join::SUITE);
-    let claim = |text: &str| Claim::of_filch(ID, text);
-    let (several, number) = (THREADS, fib(results));
-    let part = |label: &str, case: &str, over: (&str, usize), under: (&str, usize), bound: Bound| {
-        Criterion::new(label, joins(results, case, over, under), bound)
-    };
-    let fib = |label: &str, over: (&str, usize), under: (&str, usize), bound| part(label, number, over, under, bound);
-    let least = Bound::AtLeast(1.0);
-    // Of the runtime's two ways, the faster one counts.
-    let large_tree = |other: &str| {
-        let variants = ["filch-worker", "filch-maybe"]
-            .map(|variant| joins(results, "tree-16m", (other, several), (variant, several)));
-        let variants: Option<Vec<Rounds>> = variants.into_iter().collect();
-        variants?.into_iter().max_by(|a, b| a.value().total_cmp(&b.value()))
-    };
-    let wakes = |count: usize| figures.ratio("wake", NANOS_A_WAKE, ("filch", count), ("rayon", count));
-    // The rest after subtracting the work itself may be negative, so there is no ratio.
-    let ticks = |label: &str, case: &str| {
-        let excess = figures.excess(case, EXTRA_CPU_MICROS_A_TICK, 3.0, ("filch", several), ("rayon", several));
-        Criterion::new(label, excess, Bound::AtMost(0.0)).with_unit("us per tick")
-    };
-    let idle = figures.figure("idle", POOL_CPU_MILLIS_A_SECOND, ("filch", several));
-    let pairs = [number, "queens-13"].into_iter().flat_map(|case| {
-        [SERIAL_PAIR, SERIAL_CALL_PAIR].map(|pair| {
-            let label = format!("{case}, {pair} / filch-worker:");
-            part(&label, case, (pair, several), ("filch-worker", several), Bound::AtLeast(0.92))
-        })
-    });
-    let small_tree = [("serial", 1), ("chili", several), ("rayon", several)].map(|other| {
-        part(&format!("{} / filch-worker:", other.0), "tree-32767", other, ("filch-worker", several), least)
-    });
-    let wakes =
-        [1, several].map(|count| Criterion::new(format!("{}:", threads(count)), wakes(count), Bound::AtMost(1.0)));
-    vec![
-        claim(
-            "A join costs about as much as a call: at most 1.15 times a recursion through calls if the worker is passed along, \
-             and at most 1.3 times with rayon's signature.",
-        )
-        .judged(
-            "",
-            vec![
-                fib("filch-worker / serial-call:", ("filch-worker", 1), ("serial-call", 1), Bound::AtMost(1.15)),
-                fib("filch / serial-call:", ("filch", 1), ("serial-call", 1), Bound::AtMost(1.3)),
-            ],
-        ),
-        claim("On one thread, a join of rayon takes at least 4 times as long.").judged(
-            "",
-            vec![
-                fib("rayon / filch-worker:", ("rayon", 1), ("filch-worker", 1), Bound::AtLeast(4.0)),
-                fib("rayon / filch:", ("rayon", 1), ("filch", 1), Bound::AtLeast(4.0)),
-            ],
-        ),
-        claim("On one thread, a join of chili takes longer.").judged(
-            "",
-            vec![
-                fib("chili / filch-worker:", ("chili", 1), ("filch-worker", 1), least),
-                fib("chili / filch:", ("chili", 1), ("filch", 1), least),
-            ],
-        ),
-        claim("Two workers reach at least 0.92 of the throughput of two serial runs at the same time.")
-            .judged("", pairs.collect()),
-        claim(
-            "A tree of 16 million nodes on two threads: chili takes at least as long as the faster of filch-worker and \
-             filch-maybe, and rayon at least twice as long.",
-        )
-        .judged(
-            "",
-            vec![
-                Criterion::new("chili / filch:", large_tree("chili"), least),
-                Criterion::new("rayon / filch:", large_tree("rayon"), Bound::AtLeast(2.0)),
-            ],
-        ),
-        claim("For a tree of 32,767 nodes, filch on two threads is faster than a serial sum, chili and rayon.")
-            .judged("", small_tree.to_vec()),
-        claim("A pool without work uses almost no CPU time: less than half a millisecond per second.")
-            .judged("", vec![Criterion::new("", idle, Bound::AtMost(0.5)).with_unit("ms/s")]),
-        claim(
-            "A pool that gets a little work every millisecond uses at most a third of rayon's CPU time, not counting the work \
-             itself.",
-        )
-        .judged(
-            "3 x filch - rayon",
-            vec![ticks("work in 64 parts:", "tick"), ticks("in one:", "tick-serial")],
-        ),
-        claim("A sleeping pool wakes at least as fast as rayon's.").judged("filch / rayon", wakes.to_vec()),
-    ]
+    [fib(results.figures(fork_join::SUITE))].into_iter().chain(CASES).collect()
 }
 
 pub(super) fn section(results: &Results) -> Section {
@@ -148,7 +44,7 @@ pub(super) fn section(results: &Results) -> Section {
 }
 
 fn drawing(results: &Results, count: usize) -> Item {
-    let figures = Figures::of(results, fork_join::SUITE);
+    let figures = results.figures(fork_join::SUITE);
     // A serial implementation runs on one thread, and is shown beside all others.
     let own = |other: &str| if other.starts_with("serial") { 1 } else { count };
     let chart = bars("nanoseconds per join", None, &cases(results), &NAMES, |case, other| {
@@ -170,7 +66,7 @@ fn drawing(results: &Results, count: usize) -> Item {
 
 /// Returns a table of all implementations, with a row for each case.
 fn all_cases(results: &Results, count: usize) -> Item {
-    let figures = Figures::of(results, fork_join::SUITE);
+    let figures = results.figures(fork_join::SUITE);
     // A serial implementation runs on one thread, and is shown beside all others.
     let own = |other: &str| if other.starts_with("serial") { 1 } else { count };
     let row = |case: &str, unit: &'static str| {
@@ -199,7 +95,7 @@ fn all_cases(results: &Results, count: usize) -> Item {
 
 /// Returns the table of pools with little or nothing to do.
 fn little_work(results: &Results) -> Item {
-    let figures = Figures::of(results, fork_join::SUITE);
+    let figures = results.figures(fork_join::SUITE);
     let micros = |other: &str| figures.figure("wake", NANOS_A_WAKE, (other, THREADS))?.map(|nanos| nanos / 1e3);
     let row = |other: &str| {
         vec![
@@ -228,7 +124,7 @@ fn little_work(results: &Results) -> Item {
 
 /// Returns the table with each optimisation switched off.
 fn optimisations(results: &Results) -> Item {
-    let figures = Figures::of(results, fork_join::SUITE);
+    let figures = results.figures(fork_join::SUITE);
     let row = |case: &&str| {
         let ratio = |other, count| interval(figures.ratio(case, NANOS_A_JOIN, (other, count), ("filch-worker", count)));
         vec![
@@ -256,7 +152,7 @@ fn optimisations(results: &Results) -> Item {
 ///
 /// It has a row for each case and number of workers.
 fn many_workers(results: &Results) -> Item {
-    let figures = Figures::of(results, fork_join::SUITE);
+    let figures = results.figures(fork_join::SUITE);
     let row = |case: &str, count: usize| {
         let mut row = vec![name(format!("{case}, {count} workers"))];
         let millis = |other| value(figures.figure(case, MILLIS_A_RUN, (other, count)));

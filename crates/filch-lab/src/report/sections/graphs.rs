@@ -1,25 +1,16 @@
 //! Graphs, explored on every queue and on the peers.
 
-use super::claim::{Bound, Claim, Criterion};
 use super::items::{bars, bench, figure, has_figures, name, table, text, value, Texts};
-use super::ratio::Figures;
-use super::rounds::Rounds;
-use crate::bench::graphs::{Case, Family, Task, NANOS_A_VERTEX, REDUNDANT, SERIAL_PAIR, SHAPES};
+use crate::bench::graphs::{closure_ratio, graph_case, Family, Task, FAMILIES, NANOS_A_VERTEX, REDUNDANT};
 use crate::bench::{graphs, THREADS};
 use crate::figures::threads;
 use crate::queue::Queue;
 use crate::report::collect::Results;
-use crate::report::page::{Item, Section, Verdict};
+use crate::report::page::{Item, Section};
 
-pub(super) const ID: &str = "graphs";
-
-/// The kinds of graphs, with their names.
-pub(super) const FAMILIES: [(Family, &str); 3] =
-    [(Family::KGraph, "K-graph"), (Family::Torus, "torus"), (Family::Random, "random")];
+const ID: &str = "graphs";
 
 const LIFO: &str = Queue::Lifo.name();
-const CROSSBEAM: &str = "crossbeam-lifo";
-const SPAWNS: &str = "rayon-spawn";
 
 /// Returns each family with 1 thread and with several, and a label for each pair.
 pub(super) fn by_threads() -> Vec<(String, Family, usize)> {
@@ -27,45 +18,6 @@ pub(super) fn by_threads() -> Vec<(String, Family, usize)> {
         [1, THREADS].map(|count| (format!("{name}, {}", threads(count)), family, count))
     };
     FAMILIES.iter().flat_map(named).collect()
-}
-
-/// Returns the traversal of the largest measured graph of a family, neighbours in rising order.
-pub(super) fn graph_case(figures: Figures<'_>, task: Task, family: Family) -> Option<String> {
-    let of_family = SHAPES.into_iter().filter(|shape| shape.family == family);
-    let measured = figures.cases(NANOS_A_VERTEX);
-    of_family
-        .map(|shape| (shape.vertices, Case::Traversal { task, shape, sorted: true }.to_string()))
-        .filter(|(_, case)| measured.contains(&&**case))
-        .max()
-        .map(|(_, case)| case)
-}
-
-/// The ratio of another's time and the LIFO queue's.
-fn gain(results: &Results, family: Family, other: &str, count: usize) -> Option<Rounds> {
-    let figures = Figures::of(results, graphs::SUITE);
-    figures.ratio(&graph_case(figures, Task::Closure, family)?, NANOS_A_VERTEX, (other, count), (LIFO, count))
-}
-
-pub(super) fn verdicts(results: &Results) -> Vec<Verdict> {
-    let claim = |text: &str| Claim::of_filch(ID, text);
-    let parts = |families: &[(Family, &str)], other: &str, counts: &[usize], least: f64| -> Vec<Criterion> {
-        let part = |(family, name): (Family, &str), count: usize| {
-            Criterion::new(
-                format!("{name}, {}:", threads(count)),
-                gain(results, family, other, count),
-                Bound::AtLeast(least),
-            )
-        };
-        families.iter().flat_map(|&family| counts.iter().map(move |&count| part(family, count))).collect()
-    };
-    vec![
-        claim("Closures of K-graphs and of the torus: an exploration on crossbeam's deque takes at least 1.25 times as long as on `idempotent::lifo`.")
-            .judged("crossbeam-lifo / idempotent::lifo", parts(&FAMILIES[..2], CROSSBEAM, &[1, THREADS], 1.25)),
-        claim("Closures of K-graphs and of the torus: a rayon spawn for each vertex takes at least twice as long as `idempotent::lifo`.")
-            .judged("rayon-spawn / idempotent::lifo", parts(&FAMILIES[..2], SPAWNS, &[1, THREADS], 2.0)),
-        claim("On K-graphs and random graphs, two workers reach at least 0.85 of the throughput of two serial loops at the same time.")
-            .judged("serial-pair / idempotent::lifo", parts(&[FAMILIES[0], FAMILIES[2]], SERIAL_PAIR, &[THREADS], 0.85)),
-    ]
 }
 
 pub(super) fn section(results: &Results) -> Section {
@@ -81,14 +33,13 @@ pub(super) fn section(results: &Results) -> Section {
 }
 
 fn peers(results: &Results) -> Item {
-    let figures = Figures::of(results, graphs::SUITE);
+    let figures = results.figures(graphs::SUITE);
     let groups = by_threads();
     let labels: Vec<&str> = groups.iter().map(|(label, ..)| &**label).collect();
-    let names = [CROSSBEAM, "crossbeam-pool", "rayon-frontier", Queue::ChaseLev.name()];
+    let names = ["crossbeam-lifo", "crossbeam-pool", "rayon-frontier", Queue::ChaseLev.name()];
     let chart = bars("time, idempotent::lifo = 1", Some(1.0), &labels, &names, |label, other| {
         let &(_, family, count) = groups.iter().find(|(known, ..)| known == label)?;
-        let case = graph_case(figures, Task::Closure, family)?;
-        figures.ratio(&case, NANOS_A_VERTEX, (other, count), (LIFO, count))
+        closure_ratio(figures, family, count, other, LIFO)
     });
     figure(
         Texts {
@@ -105,7 +56,7 @@ fn peers(results: &Results) -> Item {
 }
 
 fn implementations(results: &Results, family: Family, label: &str) -> Item {
-    let figures = Figures::of(results, graphs::SUITE);
+    let figures = results.figures(graphs::SUITE);
     let (id, title) = match family {
         Family::KGraph => ("graphs-kgraph", "All implementations on a K-graph"),
         Family::Torus => ("graphs-torus", "All implementations on a torus"),

@@ -1,8 +1,8 @@
 //! Turns figures into bars, lines and tables, or a sentence if there are none.
 
 use super::describe::describe;
-use super::rounds::Rounds;
 use crate::chart::{BarSeries, Bars, Chart, Estimate, Line, Lines};
+use crate::claims::Rounds;
 use crate::figures::number;
 use crate::report::page::{Cell, Figure, Item, Table};
 

@@ -1,4 +1,4 @@
-//! What the figures mean: a file for each section, with its paper's claims.
+//! What the figures mean: a file for each section, with the claims that no suite has.
 //!
 //! Nothing is measured here, and nothing is drawn.
 
@@ -6,7 +6,6 @@ mod batches;
 mod blitz;
 mod bulk;
 mod cilk;
-mod claim;
 mod describe;
 mod fence_free;
 mod fork_join;
@@ -14,9 +13,7 @@ mod graphs;
 mod idempotent;
 mod items;
 mod models;
-mod ratio;
 mod rayon;
-mod rounds;
 mod solver;
 #[cfg(test)]
 mod tests;
@@ -25,22 +22,11 @@ mod top;
 
 use super::collect::Results;
 use super::page::Page;
+use crate::bench::{self, mpi};
+use crate::claims::Verdict;
 
 /// Returns the page.
 pub(super) fn page(results: &Results) -> Page {
-    let verdicts = [
-        fence_free::verdicts,
-        idempotent::verdicts,
-        bulk::verdicts,
-        blitz::verdicts,
-        fork_join::verdicts,
-        cilk::verdicts,
-        rayon::verdicts,
-        graphs::verdicts,
-        batches::verdicts,
-        solver::verdicts,
-        models::verdicts,
-    ];
     let sections = [
         fence_free::section,
         idempotent::section,
@@ -55,13 +41,15 @@ pub(super) fn page(results: &Results) -> Page {
         models::section,
         timeline::section,
     ];
-    let mut verdicts: Vec<_> = verdicts.iter().flat_map(|verdicts| verdicts(results)).collect();
-    // The papers' claims come before this project's, whatever section they are in.
-    verdicts.sort_by_key(|verdict| verdict.source == claim::FILCH);
-    Page {
-        facts: top::facts(results),
-        notices: top::notices(results),
-        verdicts,
-        sections: sections.iter().map(|section| section(results)).collect(),
-    }
+    let sections: Vec<_> = sections.iter().map(|section| section(results)).collect();
+    let mut verdicts = fence_free::verdicts(results);
+    verdicts.push(blitz::balanced(results));
+    // No report measures MPI.
+    let of_suites = bench::CLAIMS.iter().filter(|(suite, _)| *suite != mpi::SUITE);
+    verdicts.extend(of_suites.flat_map(|(suite, verdicts)| verdicts(results.figures(suite))));
+    verdicts.extend([bulk::linearizable(results), models::verdict(results)]);
+    // The papers' claims come before this project's, and then in the order of the sections.
+    let place = |verdict: &Verdict| sections.iter().position(|section| section.id == verdict.source.section);
+    verdicts.sort_by_key(|verdict| (verdict.source.is_filch(), place(verdict)));
+    Page { facts: top::facts(results), notices: top::notices(results), verdicts, sections }
 }

@@ -1,25 +1,25 @@
 //! The models: what was searched, and the results.
 
-use super::claim::Claim;
 use super::items::{count, name, table, text, Texts};
+use crate::claims::{Claim, Holds, Source, Verdict};
 use crate::figures::grouped;
 use crate::report::collect::{ModelLine, Results};
-use crate::report::page::{Cell, Holds, Item, Section, Verdict};
+use crate::report::page::{Cell, Item, Section};
 
-pub(super) const ID: &str = "models";
+const ID: &str = "models";
 
 /// Returns the results of one model.
 pub(super) fn line<'a>(results: &'a Results, model: &str) -> Option<&'a ModelLine> {
     results.models.as_ref()?.lines.iter().find(|line| line.model == model)
 }
 
-pub(super) fn verdicts(results: &Results) -> Vec<Verdict> {
-    let claim = Claim::of_filch(
-        ID,
+pub(super) fn verdict(results: &Results) -> Verdict {
+    let claim = Claim::new(
+        Source::filch(ID),
         "Every queue, the fork stack and the sleep protocol keep their guarantees in all reachable states, and every flawed variant is refuted.",
     );
     let Some(models) = results.models.as_ref().filter(|models| !models.lines.is_empty()) else {
-        return vec![claim.not_measured()];
+        return claim.not_measured();
     };
     let sum = |part: fn(&ModelLine) -> usize| models.lines.iter().map(part).sum::<usize>();
     let states: u64 = models.lines.iter().map(|line| line.states).sum();
@@ -37,7 +37,7 @@ pub(super) fn verdicts(results: &Results) -> Vec<Verdict> {
         0 => Holds::Yes,
         _ => Holds::No,
     };
-    vec![claim.verdict(measured, holds)]
+    claim.verdict(measured, holds)
 }
 
 pub(super) fn section(results: &Results) -> Section {
@@ -89,11 +89,11 @@ mod tests {
     #[test]
     fn the_claim_holds_only_if_all_searches_were_run() {
         let mut results = everything();
-        assert_eq!(verdicts(&results)[0].holds, Holds::Yes);
+        assert_eq!(verdict(&results).holds, Holds::Yes);
         results.models.as_mut().unwrap().listed += 1;
-        assert_eq!(verdicts(&results)[0].holds, Holds::Unclear);
-        assert!(verdicts(&results)[0].measured.starts_with("63 of 64 searches"));
+        assert_eq!(verdict(&results).holds, Holds::Unclear);
+        assert!(verdict(&results).measured.starts_with("63 of 64 searches"));
         results.models.as_mut().unwrap().lines[0].unexpected = 1;
-        assert_eq!(verdicts(&results)[0].holds, Holds::No);
+        assert_eq!(verdict(&results).holds, Holds::No);
     }
 }

@@ -1,49 +1,13 @@
 //! The solver on decision diagrams, compared with ddo.
 
-use super::claim::{Bound, Claim, Criterion};
 use super::items::{bars, bench, figure, has_figures, interval, name, table, text, value, Texts};
-use super::ratio::Figures;
 use crate::bench::solver::{DDO, FILCH, MILLISECONDS, NODES, PEAK_MEGABYTES, TWO_SERIAL};
 use crate::bench::{solver, THREADS};
 use crate::figures::threads;
 use crate::report::collect::Results;
-use crate::report::page::{Cell, Item, Section, Verdict};
+use crate::report::page::{Cell, Item, Section};
 
-pub(super) const ID: &str = "solver";
-
-/// Returns the cases of a problem, by the prefix of their names.
-fn cases<'a>(figures: Figures<'a>, problem: &str) -> Vec<&'a str> {
-    let is_of = |case: &&str| case.split('/').next() == Some(problem);
-    figures.cases(MILLISECONDS).into_iter().filter(is_of).collect()
-}
-
-/// Makes a part of the mean ratio of another's time to filch's. The mean is over the cases of a
-/// problem.
-///
-/// It must be at least `least`.
-fn mean(results: &Results, label: &str, cases: &[&str], (other, count): (&str, usize), least: f64) -> Criterion {
-    let figures = Figures::of(results, solver::SUITE);
-    let ratio = |case: &&str| figures.ratio(case, MILLISECONDS, (other, count), (FILCH, count));
-    let ratios = cases.iter().map(ratio).collect::<Vec<_>>();
-    Criterion::mean(label, &ratios, Bound::AtLeast(least)).incomplete_if(results.is_incomplete(solver::SUITE))
-}
-
-pub(super) fn verdicts(results: &Results) -> Vec<Verdict> {
-    let figures = Figures::of(results, solver::SUITE);
-    let claim = |text: &str| Claim::of_filch(ID, text);
-    let misp = mean(results, "", &cases(figures, "misp"), (DDO, THREADS), 2.0);
-    let knapsack =
-        |count: usize| mean(results, &format!("{}:", threads(count)), &cases(figures, "knapsack"), (DDO, count), 1.0);
-    let pairs = mean(results, "", &figures.cases(MILLISECONDS), (TWO_SERIAL, 2), 0.9);
-    vec![
-        claim("Independent sets on two threads: ddo takes at least twice as long (geometric mean).")
-            .judged("ddo / filch", vec![misp]),
-        claim("Knapsacks: ddo takes at least as long (geometric mean).")
-            .judged("ddo / filch", [1, THREADS].map(knapsack).to_vec()),
-        claim("Two threads reach at least 0.9 of the throughput of two serial runs at the same time (geometric mean).")
-            .judged("two-serial / filch", vec![pairs]),
-    ]
-}
+const ID: &str = "solver";
 
 pub(super) fn section(results: &Results) -> Section {
     Section {
@@ -61,7 +25,7 @@ pub(super) fn section(results: &Results) -> Section {
 }
 
 fn drawing(results: &Results) -> Item {
-    let figures = Figures::of(results, solver::SUITE);
+    let figures = results.figures(solver::SUITE);
     let counts = [1, THREADS].map(|count| (threads(count), count));
     let names: Vec<&str> = counts.iter().map(|(name, _)| &**name).collect();
     let chart = bars("time of ddo, filch = 1", Some(1.0), &figures.cases(MILLISECONDS), &names, |case, name| {
@@ -81,7 +45,7 @@ fn drawing(results: &Results) -> Item {
 
 /// Returns a table with a row for each instance and number of threads.
 fn all_cases(results: &Results) -> Item {
-    let figures = Figures::of(results, solver::SUITE);
+    let figures = results.figures(solver::SUITE);
     let mut rows = Vec::new();
     for case in figures.cases(MILLISECONDS) {
         for count in [1, THREADS] {

@@ -1,18 +1,16 @@
 //! Pages from made-up figures: with everything, with nothing, and the texts about both.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use super::super::collect::balance::{Balance, Piece, StrategyRun};
 use super::super::collect::plan::Amount;
 use super::super::collect::timeline::{Bar, Steal, Timeline};
 use super::super::collect::{ModelLine, Models, Results};
-use super::super::page::{Holds, Item, Page};
+use super::super::page::{self, Item, Page};
 use super::*;
-use crate::bench::bulk::{NANOS_A_NODE, NANOS_A_POP, NANOS_A_PUSH, NANOS_A_STEAL};
-use crate::bench::{bulk as bulk_suite, cilk as cilk_suite, fork_join as fork_join_suite, graphs as graphs_suite};
-use crate::bench::{queues as queues_suite, rayon as rayon_suite, solver as solver_suite};
+use crate::bench::synthetic;
 use crate::chart::Chart;
-use crate::figures::Series;
+use crate::claims::{Figures, Holds, MISSING};
 use crate::lab::{fences, litmus, store_buffer};
 
 /// Returns results in which no suite ran.
@@ -24,116 +22,10 @@ pub(super) fn nothing() -> Results {
     }
 }
 
-/// What each suite's smoke run must have measured: cases and implementations, by the suite's name.
-///
-/// CI checks real runs against this list.
-fn smoke() -> BTreeMap<&'static str, (Vec<&'static str>, Vec<&'static str>)> {
-    let source = include_str!("../../../../../xtask/src/steps/smoke/suites.rs");
-    let list = |part: &'static str, start: &str| -> Vec<&'static str> {
-        let list = part.split_once(start).and_then(|(_, rest)| rest.split_once(']')).map_or("", |(list, _)| list);
-        list.split('"').skip(1).step_by(2).collect()
-    };
-    let suites = source.split("    Suite {").skip(1);
-    let named = |part: &'static str| {
-        let name = part.split_once("name: \"")?.1.split_once('"')?.0;
-        Some((name, (list(part, "cases: &["), list(part, "impls: &["))))
-    };
-    suites.filter_map(named).collect()
-}
-
-fn series(case: &str, name: &'static str, threads: usize, unit: &'static str) -> Series {
-    // Figures differ in size, and none is the same in all rounds.
-    let base = 1.0 + (case.len() + 3 * name.len() + 5 * threads) as f64 / 7.0;
-    let samples = (0..7).map(|round| base * (1.0 + f64::from(round) / 100.0)).collect();
-    Series { case: case.to_owned(), name, threads, unit, samples, note: None }
-}
-
-/// Returns every case with every name, in all units, with one thread and with two.
-fn suite(cases: &[&str], names: &[&'static str], units: impl Fn(&str) -> Vec<&'static str>) -> Vec<Series> {
-    let mut all = Vec::new();
-    for case in cases {
-        for &name in names {
-            for unit in units(case) {
-                all.extend([1, 2].map(|threads| series(case, name, threads, unit)));
-            }
-        }
-    }
-    all
-}
-
 /// Returns results in which everything was measured, with the suites' real names.
 pub(in crate::report) fn everything() -> Results {
-    let smoke = smoke();
-    let of = |name: &str, units: &dyn Fn(&str) -> Vec<&'static str>| {
-        let (cases, names) = &smoke[name];
-        suite(cases, names, units)
-    };
-    let mut suites = BTreeMap::new();
-    let queues = {
-        let (cases, names) = &smoke[queues_suite::SUITE];
-        let costs = queues_suite::TASK_COSTS.map(|cost| queues_suite::Case::TaskCost(cost).to_string());
-        let cases: Vec<&str> = cases.iter().copied().chain(costs.iter().map(|case| &**case)).collect();
-        suite(&cases, names, |_| vec![queues_suite::NANOS_AN_OPERATION])
-    };
-    suites.insert(queues_suite::SUITE, queues);
-    suites.insert(fork_join_suite::SUITE, {
-        let (cases, names) = &smoke[fork_join_suite::SUITE];
-        let names: Vec<&'static str> =
-            names.iter().copied().chain([fork_join_suite::SERIAL_PAIR, fork_join_suite::SERIAL_CALL_PAIR]).collect();
-        // The smoke run leaves out long cases.
-        let long = ["fib-38", "tree-16m", "queens-13", "tick-serial"];
-        let cases: Vec<&str> = cases.iter().copied().chain(long).collect();
-        let (wide, cases): (Vec<&str>, Vec<&str>) = cases.into_iter().partition(|case| case.starts_with("wide-"));
-        let mut all = suite(&cases, &names, |case| match case {
-            "idle" => vec![fork_join_suite::POOL_CPU_MILLIS_A_SECOND],
-            "tick" | "tick-serial" => vec![fork_join_suite::EXTRA_CPU_MICROS_A_TICK],
-            "wake" => vec![fork_join_suite::NANOS_A_WAKE],
-            case if case.starts_with("quicksort") => vec![fork_join_suite::MILLIS_A_SORT],
-            _ => vec![fork_join_suite::NANOS_A_JOIN],
-        });
-        for case in wide {
-            for name in ["filch", "filch-any", "rayon"] {
-                let unit = fork_join_suite::MILLIS_A_RUN;
-                all.extend(fork_join_suite::WIDTHS.map(|threads| series(case, name, threads, unit)));
-            }
-        }
-        all
-    });
-    suites.insert(
-        rayon_suite::SUITE,
-        of(rayon_suite::SUITE, &|case| match case {
-            "idle" => vec![rayon_suite::CPU_MILLIS_A_SECOND],
-            "tick" => vec![rayon_suite::EXTRA_CPU_MICROS_A_TICK],
-            case if case.starts_with("join") => vec!["ns/join"],
-            case if case.starts_with(rayon_suite::OUTSIDE) => {
-                vec!["us/call", rayon_suite::P99_MICROS_A_CALL.name, rayon_suite::CPU_MICROS_A_CALL.name]
-            }
-            _ => vec!["ms/run"],
-        }),
-    );
-    let vertices = [graphs_suite::NANOS_A_VERTEX, graphs_suite::REDUNDANT, graphs_suite::STOLEN];
-    suites.insert(graphs_suite::SUITE, of(graphs_suite::SUITE, &|_| vertices.to_vec()));
-    suites.insert(bulk_suite::SUITE, {
-        // The smoke run has one share, and a report several.
-        let (cases, names) = &smoke[bulk_suite::SUITE];
-        let steals = [false, true].into_iter().flat_map(|busy| {
-            let of = move |fill, percent| bulk_suite::Case::Steal { percent, fill, busy }.to_string();
-            bulk_suite::Fill::ALL.into_iter().flat_map(move |fill| bulk_suite::SHARES.map(move |share| of(fill, share)))
-        });
-        let cases: BTreeSet<String> = cases.iter().map(|&case| case.to_owned()).chain(steals).collect();
-        let cases: Vec<&str> = cases.iter().map(|case| &**case).collect();
-        suite(&cases, names, |case| match case.split('/').next() {
-            Some("push") => vec![NANOS_A_PUSH],
-            Some("pop") => vec![NANOS_A_POP],
-            Some("steal") => vec![NANOS_A_STEAL],
-            _ => vec![NANOS_A_NODE],
-        })
-    });
-    let solver_units = [solver_suite::MILLISECONDS, solver_suite::NODES, solver_suite::PEAK_MEGABYTES];
-    suites.insert(solver_suite::SUITE, of(solver_suite::SUITE, &|_| solver_units.to_vec()));
-    let cilk_units = [cilk_suite::MILLIS_A_RUN, cilk_suite::STEALS_A_RUN];
-    suites.insert(cilk_suite::SUITE, of(cilk_suite::SUITE, &|_| cilk_units.to_vec()));
-    suites.insert(fences::SUITE, suite(&["fence", "wake"], &["machine"], |_| vec!["ns/op"]));
+    let mut suites = synthetic::figures();
+    suites.insert(fences::SUITE, synthetic::suite(&["fence", "wake"], &["machine"], |_| vec!["ns/op"]));
     Results {
         suites,
         other_machines: Some(0.01),
@@ -257,9 +149,9 @@ fn with_everything_measured_nothing_is_missing() {
 #[test]
 fn every_requested_name_exists_in_a_suite() {
     let results = everything();
-    ratio::tests::MISSING.take();
+    MISSING.take();
     page(&results);
-    assert_eq!(ratio::tests::MISSING.take(), BTreeSet::new());
+    assert_eq!(MISSING.take(), BTreeSet::new());
 }
 
 #[test]
@@ -327,16 +219,16 @@ fn ids_are_unique_and_can_be_names_of_files() {
 fn every_verdict_leads_to_a_section() {
     let page = page(&nothing());
     for verdict in &page.verdicts {
-        assert!(page.sections.iter().any(|section| section.id == verdict.section), "{}", verdict.section);
+        assert!(page.sections.iter().any(|section| section.id == verdict.source.section), "{}", verdict.source.section);
     }
 }
 
 #[test]
 fn claims_of_papers_come_first() {
     let page = page(&nothing());
-    let first_of_filch = page.verdicts.iter().position(|verdict| verdict.source == claim::FILCH).unwrap();
+    let first_of_filch = page.verdicts.iter().position(|verdict| verdict.source.is_filch()).unwrap();
     assert!(first_of_filch > 0);
-    assert!(page.verdicts[first_of_filch..].iter().all(|verdict| verdict.source == claim::FILCH));
+    assert!(page.verdicts[first_of_filch..].iter().all(|verdict| verdict.source.is_filch()));
 }
 
 #[test]
@@ -359,4 +251,54 @@ fn captions_are_short_enough_to_be_read() {
     {
         assert!(text.len() <= 500, "{} letters: {text}", text.len());
     }
+}
+
+/// Returns the claims that `filch bench` prints, each after its verdict.
+fn printed(suite: &str, figures: Figures<'_>) -> Vec<(String, String)> {
+    let indent = format!("\n{:17}", "");
+    let text = bench::claims_of(suite, figures).replace(&indent, " ");
+    let rows = text.lines().filter_map(|line| line.strip_prefix("  ")?.split_at_checked(15));
+    let claims = rows.filter(|(name, _)| !name.starts_with(' '));
+    claims.map(|(verdict, claim)| (verdict.trim().to_owned(), claim.replace('`', ""))).collect()
+}
+
+/// Returns the text of each row of the page's table of verdicts, after the symbol.
+fn rows(page: &Page) -> Vec<String> {
+    let folder = tempfile::tempdir().unwrap();
+    page::write(folder.path(), page).unwrap();
+    let html = std::fs::read_to_string(folder.path().join("index.html")).unwrap();
+    let table = html.split("class=\"sortable verdicts\"").nth(1).unwrap().split("</table>").next().unwrap();
+    let text = |row: &str| row.split('<').filter_map(|part| Some(part.split_once('>')?.1)).collect::<String>();
+    table.split("<tr role=\"row\">").skip(2).map(|row| text(row).chars().skip(1).collect()).collect()
+}
+
+#[test]
+fn the_text_of_a_suite_and_the_page_have_the_same_verdicts() {
+    let whole = everything();
+    let mut few_rounds = Results { interrupted: true, ..everything() };
+    few_rounds.suites.values_mut().flatten().for_each(|series| series.samples.truncate(2));
+    let mut verdicts = BTreeSet::new();
+    for results in [whole, few_rounds] {
+        let page = page(&results);
+        let rows = rows(&page);
+        assert_eq!(rows.len(), page.verdicts.len());
+        for (suite, of_suite) in bench::CLAIMS {
+            let printed = printed(suite, results.figures(suite));
+            assert_eq!(printed.len(), of_suite(results.figures(suite)).len(), "{suite}");
+            // No report measures MPI.
+            for (verdict, claim) in printed.into_iter().filter(|_| suite != mpi::SUITE) {
+                let start = format!("{verdict}{claim}");
+                assert_eq!(rows.iter().filter(|row| row.starts_with(&start)).count(), 1, "{start}");
+                verdicts.insert(verdict);
+            }
+        }
+    }
+    assert_eq!(verdicts.into_iter().collect::<Vec<_>>(), ["does not hold", "holds", "unclear"]);
+}
+
+#[test]
+fn no_claim_is_listed_twice() {
+    let page = page(&nothing());
+    let claims: BTreeSet<&str> = page.verdicts.iter().map(|verdict| &*verdict.claim).collect();
+    assert_eq!(claims.len(), page.verdicts.len());
 }

@@ -1,6 +1,7 @@
 //! The top of the page: the machine, the versions, and the caveats.
 
 use crate::bench::THREADS;
+use crate::claims::BRACKETS;
 use crate::figures::threads;
 use crate::report::collect::Results;
 
@@ -15,11 +16,6 @@ const PEERS: [(&str, &str); 5] = [
     ("st3", env!("FILCH_VERSION_ST3")),
     ("ddo", env!("FILCH_VERSION_DDO")),
 ];
-
-/// The explanation of the brackets after figures.
-const BRACKETS: &str =
-    "After a median: the interval of the true median with a confidence of at least 95 %. With fewer than six rounds: \
-                        their range. With fewer than five rounds, verdicts allow for an error of a third";
 
 pub(super) fn facts(results: &Results) -> Vec<(String, String)> {
     let machine = &results.machine;

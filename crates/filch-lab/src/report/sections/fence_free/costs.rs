@@ -4,10 +4,9 @@ use crate::lab::fences;
 use crate::report::collect::Results;
 use crate::report::page::{Cell, Item};
 use crate::report::sections::items::{count, interval, name, table, Texts};
-use crate::report::sections::ratio::Figures;
 
 pub(super) fn costs(results: &Results) -> Item {
-    let figures = Figures::of(results, fences::SUITE);
+    let figures = results.figures(fences::SUITE);
     let row = |series: &crate::figures::Series| {
         let figure = figures.figure(&series.case, series.unit, (series.name, series.threads))?;
         Some(vec![
@@ -26,6 +25,6 @@ pub(super) fn costs(results: &Results) -> Item {
             command: format!("cargo run --release -- lab fences{quick}"),
         },
         &["price", "nanoseconds", "threads", "what it is"],
-        figures.all().iter().filter_map(row).collect(),
+        figures.series.iter().filter_map(row).collect(),
     )
 }

@@ -2,19 +2,18 @@
 
 use std::collections::BTreeMap;
 
-use super::{ID, SOURCE};
 use crate::chart::{Chart, Estimate, HeatMap, Line, Lines};
+use crate::claims::{Claim, Holds, Source, Verdict};
 use crate::figures::grouped;
 use crate::lab::litmus::{Point, Sweep, Verdict as Bounded};
 use crate::lab::store_buffer::SURE;
 use crate::report::collect::bound_choice::{self, ENOUGH_RUNS};
 use crate::report::collect::Results;
-use crate::report::page::{Holds, Item, Verdict};
-use crate::report::sections::claim::Claim;
+use crate::report::page::Item;
 use crate::report::sections::items::{figure, Texts};
 
-pub(super) fn verdicts(results: &Results) -> Vec<Verdict> {
-    let claim = |text: &str| Claim::new(SOURCE, ID, text);
+pub(in crate::report::sections) fn verdicts(results: &Results) -> Vec<Verdict> {
+    let claim = |text: &str| Claim::new(Source::FENCE_FREE, text);
     vec![
         knee(results, claim("The time of a sequence of stores has a knee at the capacity of the store buffer (32 on Westmere-EX, 42 on Haswell, as documented).")),
         bound(results, claim("A load overtakes at most S stores, where S is the capacity plus one. With a delta of at least S / (L + 1), no run is incorrect.")),

@@ -7,16 +7,13 @@ mod costs;
 mod hardware;
 mod programs;
 
+pub(super) use hardware::verdicts;
+
 use super::items::text;
 use crate::report::collect::Results;
-use crate::report::page::{Section, Verdict};
+use crate::report::page::Section;
 
-pub(super) const ID: &str = "fence-free";
-const SOURCE: &str = "Fence-Free Work Stealing";
-
-pub(super) fn verdicts(results: &Results) -> Vec<Verdict> {
-    [hardware::verdicts(results), programs::verdicts(results), closure::verdicts(results)].concat()
-}
+const ID: &str = "fence-free";
 
 pub(super) fn section(results: &Results) -> Section {
     let mut items = vec![text(

@@ -1,38 +1,48 @@
 //! A claim, its measurement, and whether it holds.
 
+use std::fmt;
+
 use super::rounds::{geometric_mean, Rounds};
-use crate::report::page::{Holds, Verdict};
+use super::{Holds, Source, Verdict};
 
 /// The share of a claimed gain that counts as "about" that much. Machines and compilers differ.
 const ABOUT: f64 = 0.75;
 
-/// The source of this project's own claims.
-pub(super) const FILCH: &str = "filch";
-
-/// The most figures that are named if they are not as claimed.
+/// The most figures that are named if they are not as claimed, and the most bounds.
 const NAMED: usize = 3;
 
 /// What a figure should be.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) enum Bound {
+pub(crate) enum Bound {
     AtLeast(f64),
     AtMost(f64),
     Between(f64, f64),
 }
 
+impl fmt::Display for Bound {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let short = |end: f64| (1e3 * end).round() / 1e3;
+        match *self {
+            Bound::AtLeast(least) => write!(f, "at least {}", short(least)),
+            Bound::AtMost(most) => write!(f, "at most {}", short(most)),
+            Bound::Between(least, most) => write!(f, "{} to {}", short(least), short(most)),
+        }
+    }
+}
+
 impl Bound {
     /// Returns the bound for another's relative time at about this gain. 0.2 is a fifth.
-    pub(super) fn faster_by_about(gain: f64) -> Bound {
+    pub(crate) fn faster_by_about(gain: f64) -> Bound {
         Bound::AtLeast(1.0 + ABOUT * gain)
     }
 
     /// Returns the bound for the relative time if about this much is saved. 0.2 is a fifth.
-    pub(super) fn saves_about(share: f64) -> Bound {
+    pub(crate) fn saves_about(share: f64) -> Bound {
         Bound::AtMost(1.0 - ABOUT * share)
     }
 
     /// Judges whether the bound holds in the whole interval of the figure.
-    pub(super) fn judge(self, figure: &Rounds) -> Holds {
+    pub(crate) fn judge(self, figure: &Rounds) -> Holds {
         // A factor never moves a figure across zero, nor away from zero. So a few rounds of
         // differences would always convince.
         let is_a_sign = matches!(self, Bound::AtLeast(end) | Bound::AtMost(end) if end == 0.0);
@@ -55,7 +65,7 @@ impl Bound {
 
 /// A figure that a claim is judged by.
 #[derive(Clone, Debug)]
-pub(super) struct Criterion {
+pub(crate) struct Criterion {
     /// What it is the figure of; empty if there is only one figure.
     label: String,
     figure: Option<Rounds>,
@@ -67,13 +77,13 @@ pub(super) struct Criterion {
 
 impl Criterion {
     /// Makes a criterion of a ratio, or of any figure without a unit.
-    pub(super) fn new(label: impl Into<String>, figure: Option<Rounds>, bound: Bound) -> Criterion {
+    pub(crate) fn new(label: impl Into<String>, figure: Option<Rounds>, bound: Bound) -> Criterion {
         Criterion { label: label.into(), figure, unit: "", bound, coverage: (1, 1) }
     }
 
     /// Makes a criterion of the geometric mean of ratios. If ratios are missing, the text says so
     /// and the verdict is unclear.
-    pub(super) fn mean(label: impl Into<String>, ratios: &[Option<Rounds>], bound: Bound) -> Criterion {
+    pub(crate) fn mean(label: impl Into<String>, ratios: &[Option<Rounds>], bound: Bound) -> Criterion {
         let measured: Vec<Rounds> = ratios.iter().flatten().cloned().collect();
         Criterion {
             coverage: (measured.len(), ratios.len()),
@@ -83,32 +93,40 @@ impl Criterion {
 
     /// Marks the criterion as incomplete if the suite was interrupted. The number of missing ratios
     /// is then unknown.
-    pub(super) fn incomplete_if(self, interrupted: bool) -> Criterion {
+    pub(crate) fn incomplete_if(self, interrupted: bool) -> Criterion {
         let (measured, all) = self.coverage;
         Criterion { coverage: (measured, if interrupted { usize::MAX } else { all }), ..self }
     }
 
     /// Makes a criterion of the smallest figure. A missing figure might be smaller: then the text
     /// says so and the verdict is unclear.
-    pub(super) fn least(all: impl Iterator<Item = (String, Option<Rounds>)>, bound: Bound) -> Criterion {
-        let criteria: Vec<Criterion> = all.map(|(label, figure)| Criterion::new(label, figure, bound)).collect();
-        let measured = criteria.iter().filter(|criterion| criterion.figure.is_some());
-        let coverage = (measured.clone().count(), criteria.len());
-        let least = measured.min_by(|a, b| a.value().total_cmp(&b.value())).cloned();
-        let least = least.unwrap_or_else(|| Criterion::new("", None, bound));
-        Criterion { coverage, ..least }
+    pub(crate) fn least(all: impl IntoIterator<Item = (String, Option<Rounds>)>, bound: Bound) -> Criterion {
+        Criterion::extreme(all, bound, 1.0)
     }
 
-    /// Makes a criterion of the largest figure. A missing figure might be larger, and counts as the
-    /// largest.
-    pub(super) fn largest(all: impl Iterator<Item = Criterion>, bound: Bound) -> Criterion {
+    /// Makes a criterion of the largest figure. A missing figure might be larger: then the text
+    /// says so and the verdict is unclear.
+    pub(crate) fn largest(all: impl IntoIterator<Item = (String, Option<Rounds>)>, bound: Bound) -> Criterion {
+        Criterion::extreme(all, bound, -1.0)
+    }
+
+    /// Makes a criterion of the figure whose product with `sign` is the smallest.
+    fn extreme(all: impl IntoIterator<Item = (String, Option<Rounds>)>, bound: Bound, sign: f64) -> Criterion {
+        let all: Vec<(String, Option<Rounds>)> = all.into_iter().collect();
+        let needed = all.len();
+        let mut measured: Vec<(String, Rounds)> =
+            all.into_iter().filter_map(|(label, figure)| Some((label, figure?))).collect();
+        let coverage = (measured.len(), needed);
+        measured.sort_by(|(_, a), (_, b)| (sign * a.value()).total_cmp(&(sign * b.value())));
+        let (label, figure) = measured.into_iter().next().unzip();
+        Criterion { coverage, ..Criterion::new(label.unwrap_or_default(), figure, bound) }
+    }
+
+    /// Returns the criterion with the largest figure. A missing figure might be larger, and counts
+    /// as the largest.
+    pub(crate) fn with_largest(all: impl IntoIterator<Item = Criterion>) -> Option<Criterion> {
         let value = |criterion: &Criterion| criterion.figure.as_ref().map_or(f64::INFINITY, Rounds::value);
-        all.max_by(|a, b| value(a).total_cmp(&value(b))).unwrap_or_else(|| Criterion::new("", None, bound))
-    }
-
-    /// Returns the median, to find the smallest. A missing figure counts as the smallest.
-    pub(super) fn value(&self) -> f64 {
-        self.figure.as_ref().map_or(f64::NEG_INFINITY, Rounds::value)
+        all.into_iter().max_by(|a, b| value(a).total_cmp(&value(b)))
     }
 
     /// Judges the criterion; `None` without a figure.
@@ -131,42 +149,38 @@ impl Criterion {
         words.into_iter().filter(|word| !word.is_empty()).collect::<Vec<_>>().join(" ")
     }
 
+    /// Formats the bound with its unit.
+    fn required(&self) -> String {
+        let space = if self.unit.is_empty() { "" } else { " " };
+        format!("{}{space}{}", self.bound, self.unit)
+    }
+
     /// Adds a unit.
-    pub(super) fn with_unit(self, unit: &'static str) -> Criterion {
+    pub(crate) fn with_unit(self, unit: &'static str) -> Criterion {
         Criterion { unit, ..self }
     }
 }
 
 /// A claim of a source.
 #[derive(Clone, Debug)]
-pub(super) struct Claim {
-    pub(super) source: &'static str,
-    /// The section with the details.
-    pub(super) section: &'static str,
+pub(crate) struct Claim {
+    source: Source,
     /// The claim, in the words of this project.
-    pub(super) text: String,
+    text: String,
 }
 
 impl Claim {
-    /// Makes a claim of this project.
-    pub(super) fn of_filch(section: &'static str, text: impl Into<String>) -> Claim {
-        Claim::new(FILCH, section, text)
-    }
-
-    /// Makes a claim of a source, in a section.
-    pub(super) fn new(source: &'static str, section: &'static str, text: impl Into<String>) -> Claim {
-        Claim { source, section, text: text.into() }
+    /// Makes a claim of a source.
+    pub(crate) fn new(source: Source, text: impl Into<String>) -> Claim {
+        Claim { source, text: text.into() }
     }
 
     /// Judges the claim by figures, each of which must be as claimed.
     ///
     /// If a figure is missing, the claim cannot hold. If all are missing, nothing was measured.
     /// `what` describes the figures: `a / b` for the time of a divided by the time of b.
-    pub(super) fn judged(self, what: &str, criteria: Vec<Criterion>) -> Verdict {
-        if criteria.iter().all(|criterion| criterion.figure.is_none()) {
-            return self.not_measured();
-        }
-        let holds = combine(criteria.iter().map(|criterion| criterion.judge().unwrap_or(Holds::Unclear)));
+    pub(crate) fn judged(self, what: &str, criteria: impl IntoIterator<Item = Criterion>) -> Verdict {
+        let criteria: Vec<Criterion> = criteria.into_iter().collect();
         let figures = criteria.iter().map(Criterion::text).collect::<Vec<_>>().join("; ");
         let has_label = criteria.iter().any(|criterion| !criterion.label.is_empty());
         let before = match (what, has_label) {
@@ -174,23 +188,22 @@ impl Claim {
             (what, true) => format!("{what}, "),
             (what, false) => format!("{what}: "),
         };
-        self.verdict(before + &figures, holds.unwrap_or(Holds::NotMeasured))
+        self.combined(&criteria, before + &figures)
     }
 
-    /// Judges the claim by many figures of one kind. Each must be as claimed.
+    /// Judges the claim by many figures. Each must be as claimed.
     ///
     /// Figures that are not as claimed are named, the others are counted.
-    pub(super) fn judged_each(self, figures: &[(String, Option<Rounds>)], bound: Bound) -> Verdict {
-        let judged: Vec<Option<Holds>> =
-            figures.iter().map(|(_, figure)| Some(bound.judge(figure.as_ref()?))).collect();
-        if judged.iter().all(Option::is_none) {
-            return self.not_measured();
-        }
-        let holds = combine(judged.iter().map(|holds| holds.unwrap_or(Holds::Unclear)));
-        let count = |wanted: Option<Holds>| judged.iter().filter(|holds| **holds == wanted).count();
-        let failed = figures.iter().zip(&judged).filter(|(_, holds)| **holds == Some(Holds::No));
-        let failed = failed.filter_map(|((name, figure), _)| Some(format!("{name} {}", figure.as_ref()?.text())));
-        let failed: Vec<String> = failed.collect();
+    pub(crate) fn judged_each(self, criteria: impl IntoIterator<Item = Criterion>) -> Verdict {
+        let criteria: Vec<Criterion> = criteria.into_iter().collect();
+        let count = |wanted: Option<Holds>| criteria.iter().filter(|criterion| criterion.judge() == wanted).count();
+        let have_one_bound = criteria.iter().all(|criterion| criterion.bound == criteria[0].bound);
+        let name = |criterion: &Criterion| {
+            let bound = if have_one_bound { String::new() } else { format!(", not {}", criterion.required()) };
+            criterion.text() + &bound
+        };
+        let failed = criteria.iter().filter(|criterion| criterion.judge() == Some(Holds::No));
+        let failed: Vec<String> = failed.map(name).collect();
         let named = match failed.len() {
             0 => String::new(),
             1..=NAMED => format!(": {}", failed.join("; ")),
@@ -201,34 +214,47 @@ impl Claim {
             missing => format!(", {missing} missing"),
         };
         let measured = format!(
-            "{} figures: {} as claimed, {} unclear{missing}, {} not as claimed{named}",
-            figures.len(),
+            "{}: {} as claimed, {} unclear{missing}, {} not as claimed{named}",
+            if criteria.len() == 1 { "1 figure".to_owned() } else { format!("{} figures", criteria.len()) },
             count(Some(Holds::Yes)),
             count(Some(Holds::Unclear)),
-            count(Some(Holds::No))
+            failed.len()
         );
-        self.verdict(measured, holds.unwrap_or(Holds::NotMeasured))
+        self.combined(&criteria, measured)
+    }
+
+    /// Combines criteria: the claim holds if all hold, and fails if any fails.
+    fn combined(self, criteria: &[Criterion], measured: String) -> Verdict {
+        let judged: Vec<Option<Holds>> = criteria.iter().map(Criterion::judge).collect();
+        let holds = if judged.iter().all(Option::is_none) {
+            return self.not_measured();
+        } else if judged.contains(&Some(Holds::No)) {
+            Holds::No
+        } else if judged.iter().all(|holds| *holds == Some(Holds::Yes)) {
+            Holds::Yes
+        } else {
+            Holds::Unclear
+        };
+        let mut required: Vec<String> = Vec::new();
+        for bound in criteria.iter().map(Criterion::required) {
+            if !required.contains(&bound) {
+                required.push(bound);
+            }
+        }
+        let required = if required.len() > NAMED { "a bound for each figure".to_owned() } else { required.join("; ") };
+        Verdict { required, ..self.verdict(measured, holds) }
     }
 
     /// Makes a verdict that was reached in another way.
-    pub(super) fn verdict(self, measured: impl Into<String>, holds: Holds) -> Verdict {
-        let Claim { source, section, text: claim } = self;
-        Verdict { source, claim, measured: measured.into(), holds, section }
+    pub(crate) fn verdict(self, measured: impl Into<String>, holds: Holds) -> Verdict {
+        let Claim { source, text: claim } = self;
+        Verdict { source, claim, measured: measured.into(), required: String::new(), holds }
     }
 
     /// Makes the verdict of a claim without measurements.
-    pub(super) fn not_measured(self) -> Verdict {
+    pub(crate) fn not_measured(self) -> Verdict {
         self.verdict("not measured in this run", Holds::NotMeasured)
     }
-}
-
-/// Combines verdicts: the claim holds if all criteria hold, and fails if any criterion fails.
-fn combine(criteria: impl Iterator<Item = Holds>) -> Option<Holds> {
-    criteria.reduce(|one, other| match (one, other) {
-        (Holds::No, _) | (_, Holds::No) => Holds::No,
-        (Holds::Yes, Holds::Yes) => Holds::Yes,
-        _ => Holds::Unclear,
-    })
 }
 
 #[cfg(test)]
@@ -240,7 +266,7 @@ mod tests {
     }
 
     fn claim() -> Claim {
-        Claim::of_filch("fork-join", "it is fast")
+        Claim::new(Source::filch("fork-join"), "it is fast")
     }
 
     #[test]
@@ -269,8 +295,7 @@ mod tests {
     fn a_claim_fails_if_one_criterion_fails() {
         let criterion = |samples: &[f64]| Criterion::new("", figure(samples), Bound::AtLeast(2.0));
         let (yes, unclear, no) = ([3.0; 5], [1.0, 2.0, 3.0, 2.0, 2.0], [1.0; 5]);
-        let holds =
-            |criteria: &[&[f64]]| claim().judged("", criteria.iter().map(|samples| criterion(samples)).collect()).holds;
+        let holds = |criteria: &[&[f64]]| claim().judged("", criteria.iter().map(|samples| criterion(samples))).holds;
         assert_eq!(holds(&[&yes, &yes]), Holds::Yes);
         assert_eq!(holds(&[&yes, &unclear]), Holds::Unclear);
         assert_eq!(holds(&[&unclear, &no, &yes]), Holds::No);
@@ -318,19 +343,20 @@ mod tests {
     #[test]
     fn of_many_only_those_that_fail_are_named() {
         let of = |name: &str, value: f64| (name.to_owned(), figure(&[value; 5]));
-        let verdict = claim().judged_each(&[of("fib", 1.0), of("lu", 1.5)], Bound::AtMost(1.02));
+        let each = |all: &[(String, Option<Rounds>)], bound| {
+            claim().judged_each(all.iter().map(|(name, figure)| Criterion::new(name, figure.clone(), bound)))
+        };
+        let verdict = each(&[of("fib", 1.0), of("lu", 1.5)], Bound::AtMost(1.02));
         assert_eq!(
             verdict.measured,
             "2 figures: 1 as claimed, 0 unclear, 1 not as claimed: lu 1.50 (1.50 to 1.50, 5 rounds)"
         );
         assert_eq!(verdict.holds, Holds::No);
         let many: Vec<_> = ["a", "b", "c", "d", "e"].map(|name| of(name, 2.0)).to_vec();
-        assert!(claim()
-            .judged_each(&many, Bound::AtMost(1.0))
-            .measured
-            .ends_with("c 2.00 (2.00 to 2.00, 5 rounds) and 2 more"));
-        assert_eq!(claim().judged_each(&[], Bound::AtMost(1.0)).holds, Holds::NotMeasured);
-        let gap = claim().judged_each(&[of("fib", 1.0), ("lu".to_owned(), None)], Bound::AtMost(1.02));
+        let many = each(&many, Bound::AtMost(1.0));
+        assert!(many.measured.ends_with("c 2.00 (2.00 to 2.00, 5 rounds) and 2 more"), "{}", many.measured);
+        assert_eq!(each(&[], Bound::AtMost(1.0)).holds, Holds::NotMeasured);
+        let gap = each(&[of("fib", 1.0), ("lu".to_owned(), None)], Bound::AtMost(1.02));
         assert_eq!(
             (gap.holds, &*gap.measured),
             (Holds::Unclear, "2 figures: 1 as claimed, 0 unclear, 1 missing, 0 not as claimed")
@@ -346,27 +372,40 @@ mod tests {
     #[test]
     fn a_missing_figure_might_be_the_extreme() {
         let of = |name: &str, samples: Option<&[f64]>| (name.to_owned(), samples.and_then(figure));
-        let least = |all: Vec<(String, Option<Rounds>)>| {
-            let verdict = claim().judged("", vec![Criterion::least(all.into_iter(), Bound::AtMost(0.8))]);
+        let (a, b, none) = (of("a:", Some(&[0.9; 6])), of("b:", Some(&[0.7; 6])), of("c:", None));
+        let judged = |criterion: Criterion| {
+            let verdict = claim().judged("", [criterion]);
             (verdict.holds, verdict.measured)
         };
-        let (holds, text) = least(vec![of("a:", Some(&[0.9; 6])), of("b:", Some(&[0.7; 6]))]);
+        let least = |all: Vec<(String, Option<Rounds>)>| judged(Criterion::least(all, Bound::AtMost(0.8)));
+        let (holds, text) = least(vec![a.clone(), b.clone()]);
         assert!(holds == Holds::Yes && text.starts_with("b: "), "{text}");
-        let (holds, text) = least(vec![of("a:", Some(&[0.9; 6])), of("b:", None)]);
+        let (holds, text) = least(vec![a.clone(), none.clone()]);
         assert!(holds == Holds::Unclear && text.ends_with("over 1 of 2"), "{text}");
-        assert_eq!(least(vec![of("a:", None)]).0, Holds::NotMeasured);
+        assert_eq!(least(vec![none]).0, Holds::NotMeasured);
+        let (holds, text) = judged(Criterion::largest([b, a], Bound::AtMost(0.8)));
+        assert!(holds == Holds::No && text.starts_with("a: "), "{text}");
 
         let criterion = |samples: Option<&[f64]>| Criterion::new("", samples.and_then(figure), Bound::AtMost(1.0));
-        let largest = |criteria: Vec<Criterion>| {
-            claim()
-                .judged(
-                    "",
-                    vec![criterion(Some(&[0.5; 6])), Criterion::largest(criteria.into_iter(), Bound::AtMost(1.0))],
-                )
-                .holds
+        let largest = |others: [Option<&[f64]>; 2]| {
+            let others = Criterion::with_largest(others.map(criterion));
+            claim().judged("", [criterion(Some(&[0.5; 6]))].into_iter().chain(others)).holds
         };
-        assert_eq!(largest(vec![criterion(Some(&[0.9; 6])), criterion(Some(&[0.7; 6]))]), Holds::Yes);
-        assert_eq!(largest(vec![criterion(Some(&[0.9; 6])), criterion(Some(&[1.2; 6]))]), Holds::No);
-        assert_eq!(largest(vec![criterion(Some(&[0.9; 6])), criterion(None)]), Holds::Unclear);
+        assert_eq!(largest([Some(&[0.9; 6]), Some(&[0.7; 6])]), Holds::Yes);
+        assert_eq!(largest([Some(&[0.9; 6]), Some(&[1.2; 6])]), Holds::No);
+        assert_eq!(largest([Some(&[0.9; 6]), None]), Holds::Unclear);
+    }
+
+    #[test]
+    fn a_few_bounds_are_listed_and_a_failure_among_several_names_its_own() {
+        let bounds = [Bound::AtLeast(2.0), Bound::AtMost(1.1125), Bound::Between(0.9, 1.1), Bound::AtMost(0.5)];
+        let criteria = |count: usize| {
+            bounds.iter().take(count).map(|&bound| Criterion::new("a", figure(&[3.0; 5]), bound).with_unit("ns"))
+        };
+        let verdict = claim().judged("", criteria(3));
+        assert_eq!(verdict.required, "at least 2 ns; at most 1.113 ns; 0.9 to 1.1 ns");
+        assert_eq!(claim().judged("", criteria(4)).required, "a bound for each figure");
+        let measured = claim().judged_each(criteria(2)).measured;
+        assert!(measured.ends_with(": a 3.00 (3.00 to 3.00, 5 rounds) ns, not at most 1.113 ns"), "{measured}");
     }
 }

@@ -2,29 +2,23 @@
 
 use super::rounds::Rounds;
 use crate::figures::Series;
-use crate::report::collect::Results;
 use crate::stats;
 
 /// An implementation and its number of threads.
-pub(super) type Contender<'a> = (&'a str, usize);
+pub(crate) type Contender<'a> = (&'a str, usize);
 
 /// The figures of one suite.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Figures<'a> {
-    series: &'a [Series],
+pub(crate) struct Figures<'a> {
+    /// All figures, as they were measured.
+    pub(crate) series: &'a [Series],
+    /// Whether the suite ran with small inputs and few rounds.
+    pub(crate) is_quick: bool,
+    /// Whether an unknown set of the suite's cases may be missing.
+    pub(crate) is_incomplete: bool,
 }
 
 impl<'a> Figures<'a> {
-    /// Returns the figures of a suite; none if it was not run.
-    pub(super) fn of(results: &'a Results, suite: &str) -> Figures<'a> {
-        Figures { series: results.suites.get(suite).map_or(&[], Vec::as_slice) }
-    }
-
-    /// All figures, as they were measured.
-    pub(super) fn all(self) -> &'a [Series] {
-        self.series
-    }
-
     fn find(self, case: &str, (name, threads): Contender<'_>, unit: &str) -> Option<&'a Series> {
         let found = self
             .series
@@ -38,7 +32,7 @@ impl<'a> Figures<'a> {
     }
 
     /// Returns a single figure.
-    pub(super) fn figure(self, case: &str, unit: &str, contender: Contender<'_>) -> Option<Rounds> {
+    pub(crate) fn figure(self, case: &str, unit: &str, contender: Contender<'_>) -> Option<Rounds> {
         Rounds::new(self.find(case, contender, unit)?.samples.clone())
     }
 
@@ -46,7 +40,7 @@ impl<'a> Figures<'a> {
     ///
     /// Returns `None` if the divisor is negative in any round, which the rest of a difference may
     /// be. The ratio would change its sign with the noise.
-    pub(super) fn ratio(self, case: &str, unit: &str, over: Contender<'_>, under: Contender<'_>) -> Option<Rounds> {
+    pub(crate) fn ratio(self, case: &str, unit: &str, over: Contender<'_>, under: Contender<'_>) -> Option<Rounds> {
         let (over, under) = (self.find(case, over, unit)?, self.find(case, under, unit)?);
         if under.samples.iter().any(|sample| *sample < 0.0) {
             return None;
@@ -55,7 +49,7 @@ impl<'a> Figures<'a> {
     }
 
     /// Returns the first figure minus the second, round by round.
-    pub(super) fn difference(self, case: &str, unit: &str, more: Contender<'_>, less: Contender<'_>) -> Option<Rounds> {
+    pub(crate) fn difference(self, case: &str, unit: &str, more: Contender<'_>, less: Contender<'_>) -> Option<Rounds> {
         let (more, less) = (self.find(case, more, unit)?, self.find(case, less, unit)?);
         Rounds::new(stats::differences(&more.samples, &less.samples))
     }
@@ -64,7 +58,7 @@ impl<'a> Figures<'a> {
     ///
     /// It is at most zero if the first is at most that part of the second. It is valid even if
     /// either may be negative.
-    pub(super) fn excess(
+    pub(crate) fn excess(
         self,
         case: &str,
         unit: &str,
@@ -80,7 +74,7 @@ impl<'a> Figures<'a> {
     /// Returns the ratio of the same implementation in two cases.
     ///
     /// The cases are measured one after the other, so their rounds are independent.
-    pub(super) fn ratio_of_cases(
+    pub(crate) fn ratio_of_cases(
         self,
         over: &str,
         under: &str,
@@ -91,12 +85,12 @@ impl<'a> Figures<'a> {
     }
 
     /// Returns the note of a figure.
-    pub(super) fn note(self, case: &str, unit: &str, contender: Contender<'_>) -> Option<&'a str> {
+    pub(crate) fn note(self, case: &str, unit: &str, contender: Contender<'_>) -> Option<&'a str> {
         self.find(case, contender, unit)?.note.as_deref()
     }
 
     /// Returns the cases with a figure in this unit, in the order of measurement.
-    pub(super) fn cases(self, unit: &str) -> Vec<&'a str> {
+    pub(crate) fn cases(self, unit: &str) -> Vec<&'a str> {
         let mut cases: Vec<&str> = Vec::new();
         for series in self.series.iter().filter(|series| series.unit == unit && !series.samples.is_empty()) {
             if !cases.contains(&&*series.case) {
@@ -108,7 +102,7 @@ impl<'a> Figures<'a> {
 
     /// Returns the names with a figure in this case and unit. Each occurs once, in the order of the
     /// suite.
-    pub(super) fn names(self, case: &str, unit: &str) -> Vec<&'static str> {
+    pub(crate) fn names(self, case: &str, unit: &str) -> Vec<&'static str> {
         let mut names = Vec::new();
         for series in self.series.iter().filter(|series| series.case == case && series.unit == unit) {
             if !names.contains(&series.name) {
@@ -120,7 +114,7 @@ impl<'a> Figures<'a> {
 }
 
 #[cfg(test)]
-pub(super) mod tests {
+pub(crate) mod tests {
     use std::cell::RefCell;
     use std::collections::BTreeSet;
 
@@ -129,7 +123,7 @@ pub(super) mod tests {
     thread_local! {
         /// All requested figures that do not exist. An unknown name would be left out of every
         /// figure silently.
-        pub(in crate::report::sections) static MISSING: RefCell<BTreeSet<String>> = const { RefCell::new(BTreeSet::new()) };
+        pub(crate) static MISSING: RefCell<BTreeSet<String>> = const { RefCell::new(BTreeSet::new()) };
     }
 
     fn series(name: &'static str, threads: usize, samples: &[f64]) -> Series {
@@ -137,11 +131,15 @@ pub(super) mod tests {
         Series { case: "fib-38".to_owned(), name, threads, unit: "ns/join", samples, note: None }
     }
 
+    fn of(series: &[Series]) -> Figures<'_> {
+        Figures { series, is_quick: true, is_incomplete: false }
+    }
+
     #[test]
     fn a_ratio_pairs_rounds_and_distinguishes_threads() {
         let all =
             [series("rayon", 1, &[8.0, 40.0, 8.0]), series("filch", 1, &[2.0, 10.0, 2.0]), series("filch", 2, &[1.0])];
-        let figures = Figures { series: &all };
+        let figures = of(&all);
         assert_eq!(figures.ratio("fib-38", "ns/join", ("rayon", 1), ("filch", 1)).unwrap().samples(), [4.0, 4.0, 4.0]);
         assert_eq!(figures.ratio("fib-38", "ns/join", ("filch", 1), ("filch", 2)).unwrap().samples(), [2.0]);
         assert!(figures.ratio("fib-38", "ns/join", ("rayon", 2), ("filch", 2)).is_none());
@@ -151,7 +149,7 @@ pub(super) mod tests {
     #[test]
     fn figures_that_may_be_negative_are_compared_by_differences() {
         let all = [series("rayon", 1, &[6.0, -1.0, 9.0]), series("filch", 1, &[1.0, -1.0, 3.0])];
-        let figures = Figures { series: &all };
+        let figures = of(&all);
         assert!(figures.ratio("fib-38", "ns/join", ("filch", 1), ("rayon", 1)).is_none());
         let excess = figures.excess("fib-38", "ns/join", 3.0, ("filch", 1), ("rayon", 1)).unwrap();
         assert_eq!(excess.samples(), [-3.0, -2.0, 0.0]);
@@ -161,14 +159,14 @@ pub(super) mod tests {
     fn cases_are_not_compared_round_by_round() {
         let mut all = [series("bulk", 1, &[1.0, 2.0, 3.0]), series("bulk", 1, &[1.0, 2.0, 3.0])];
         all[1].case = "fib-30".to_owned();
-        let ratio = Figures { series: &all }.ratio_of_cases("fib-38", "fib-30", "ns/join", ("bulk", 1)).unwrap();
+        let ratio = of(&all).ratio_of_cases("fib-38", "fib-30", "ns/join", ("bulk", 1)).unwrap();
         assert_eq!(ratio.text(), "1.00 (0.33 to 3.00, 3 rounds)");
     }
 
     #[test]
     fn a_division_by_zero_is_no_figure() {
         let all = [series("rayon", 1, &[8.0]), series("filch", 1, &[0.0]), series("chili", 1, &[])];
-        let figures = Figures { series: &all };
+        let figures = of(&all);
         assert!(figures.ratio("fib-38", "ns/join", ("rayon", 1), ("filch", 1)).is_none());
         assert!(figures.ratio("fib-38", "ns/join", ("rayon", 1), ("chili", 1)).is_none());
         assert!(figures.figure("fib-38", "ns/join", ("chili", 1)).is_none());

@@ -17,28 +17,30 @@ const SCATTER: f64 = 4.0 / 3.0;
 
 /// A figure: its rounds and its interval. At least one round is a finite number.
 #[derive(Clone, Debug)]
-pub(super) struct Rounds {
+pub(crate) struct Rounds {
     /// The rounds. Some may not be finite, after a division by zero: they keep their places, so
     /// that rounds of two figures can be paired.
     samples: Vec<f64>,
     /// The interval of the finite rounds.
     interval: Interval,
+    /// Whether every round would have the same figure, so that one is enough.
+    is_exact: bool,
 }
 
 impl Rounds {
     /// Makes a figure; `None` if no sample is finite.
     ///
     /// If only some are not, the figure is that of the others, and is never certain.
-    pub(super) fn new(samples: Vec<f64>) -> Option<Rounds> {
+    pub(crate) fn new(samples: Vec<f64>) -> Option<Rounds> {
         let interval = stats::interval(&finite(&samples).collect::<Vec<_>>())?;
-        Some(Rounds { samples, interval })
+        Some(Rounds { samples, interval, is_exact: false })
     }
 
     /// Divides one figure by another that was measured at another time.
     ///
     /// The medians are divided, and the interval is as wide as both make it. Returns `None` unless
     /// the divisor's whole interval is above zero.
-    pub(super) fn over(&self, under: &Rounds) -> Option<Rounds> {
+    pub(crate) fn over(&self, under: &Rounds) -> Option<Rounds> {
         if under.interval.low <= 0.0 {
             return None;
         }
@@ -54,42 +56,54 @@ impl Rounds {
         Some(Rounds {
             samples: self.samples.iter().take(rounds).map(|sample| sample / below.median).collect(),
             interval,
+            is_exact: false,
         })
     }
 
+    /// The same figure, of something that does not scatter.
+    pub(crate) fn exact(self) -> Rounds {
+        Rounds { is_exact: true, ..self }
+    }
+
+    /// The largest round as the figure, for what must hold in every round.
+    pub(crate) fn in_the_worst_round(self) -> Rounds {
+        let worst = self.worst();
+        Rounds { interval: Interval { median: worst, low: worst, high: worst, ..self.interval }, ..self }
+    }
+
     /// Whether there are too few rounds for a meaningful interval.
-    pub(super) fn has_few_rounds(&self) -> bool {
-        finite(&self.samples).count() < ENOUGH
+    pub(crate) fn has_few_rounds(&self) -> bool {
+        !self.is_exact && finite(&self.samples).count() < ENOUGH
     }
 
     /// Whether some rounds are not finite.
-    pub(super) fn has_gaps(&self) -> bool {
+    pub(crate) fn has_gaps(&self) -> bool {
         finite(&self.samples).count() < self.samples.len()
     }
 
     /// The figure of each round.
     #[cfg(test)]
-    pub(super) fn samples(&self) -> &[f64] {
+    pub(crate) fn samples(&self) -> &[f64] {
         &self.samples
     }
 
     /// The median.
-    pub(super) fn value(&self) -> f64 {
+    pub(crate) fn value(&self) -> f64 {
         self.interval.median
     }
 
     /// The largest round.
-    pub(super) fn worst(&self) -> f64 {
+    pub(crate) fn worst(&self) -> f64 {
         finite(&self.samples).fold(f64::NEG_INFINITY, f64::max)
     }
 
     /// The median with error bars.
-    pub(super) fn estimate(&self) -> Estimate {
+    pub(crate) fn estimate(&self) -> Estimate {
         Estimate { value: self.interval.median, low: self.interval.low, high: self.interval.high }
     }
 
     /// The range of the figure, for judging it. With too few rounds it is widened by the scatter.
-    pub(super) fn range(&self) -> (f64, f64) {
+    pub(crate) fn range(&self) -> (f64, f64) {
         let Interval { low, high, .. } = self.interval;
         if !self.has_few_rounds() {
             return (low, high);
@@ -103,12 +117,12 @@ impl Rounds {
 
     /// Converts each round, for example to another unit or the reciprocal. `None` if no result is
     /// finite.
-    pub(super) fn map(&self, change: impl Fn(f64) -> f64) -> Option<Rounds> {
+    pub(crate) fn map(&self, change: impl Fn(f64) -> f64) -> Option<Rounds> {
         Rounds::new(self.samples.iter().map(|&sample| change(sample)).collect())
     }
 
     /// Formats the figure with its interval and its rounds.
-    pub(super) fn text(&self) -> String {
+    pub(crate) fn text(&self) -> String {
         let Interval { median, low, high, .. } = self.interval;
         let rounds = match (finite(&self.samples).count(), self.samples.len()) {
             (1, 1) => return format!("{} (1 round)", number(median)),
@@ -127,7 +141,7 @@ fn finite(samples: &[f64]) -> impl Iterator<Item = f64> + '_ {
 /// Returns the geometric mean of several ratios, round by round.
 ///
 /// It has as many rounds as the ratio with the fewest. A round that is not above zero has no mean.
-pub(super) fn geometric_mean(ratios: &[Rounds]) -> Option<Rounds> {
+pub(crate) fn geometric_mean(ratios: &[Rounds]) -> Option<Rounds> {
     let rounds = ratios.iter().map(|ratio| ratio.samples.len()).min()?;
     let mean = |round: usize| {
         let logarithms: f64 = ratios.iter().map(|ratio| ratio.samples[round].ln()).sum();
@@ -185,6 +199,12 @@ mod tests {
         assert_eq!(rounds(&[3.0, 4.0, 5.0, 4.0, 4.0]).range(), (3.0, 5.0));
         let (low, high) = rounds(&[-3.0]).range();
         assert!(low < -3.0 && high > -3.0);
+    }
+
+    #[test]
+    fn a_figure_that_does_not_scatter_is_certain_after_one_round() {
+        assert_eq!(rounds(&[3.0]).exact().range(), (3.0, 3.0));
+        assert_eq!(rounds(&[1.0, 3.0, 1.0, 1.0, 1.0, 1.0]).in_the_worst_round().range(), (3.0, 3.0));
     }
 
     #[test]

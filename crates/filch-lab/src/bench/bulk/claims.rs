@@ -1,0 +1,139 @@
+//! The claims about batches.
+
+use super::{
+    Case, Fill, NodeCost, BATCHES, BULK, CHASE_LEV, CROSSBEAM, GRAPHS, NANOS_A_NODE, NANOS_A_POP, NANOS_A_PUSH,
+    NANOS_A_STEAL, SHARES,
+};
+use crate::bench::THREADS;
+use crate::claims::{Bound, Claim, Criterion, Figures, Rounds, Source, Verdict};
+use crate::figures::threads;
+
+/// Returns the exploration of the largest graph that was measured.
+pub(crate) fn dag_case(figures: Figures<'_>, cost: NodeCost) -> Option<String> {
+    let measured = figures.cases(NANOS_A_NODE);
+    let cases = GRAPHS.into_iter().map(|(nodes, size)| (nodes, Case::Dag { cost, nodes, size }.to_string()));
+    cases.filter(|(_, case)| measured.contains(&&**case)).max().map(|(_, case)| case)
+}
+
+fn steal(percent: usize, fill: Fill, busy: bool) -> String {
+    Case::Steal { percent, fill, busy }.to_string()
+}
+
+/// Returns the times of steals, by case: all measured shares of one kind of queue.
+fn steals(figures: Figures<'_>, fill: Fill, busy: bool) -> Vec<(String, Rounds)> {
+    let measured = figures.cases(NANOS_A_STEAL);
+    let cases = SHARES.map(|percent| steal(percent, fill, busy)).into_iter();
+    let cases = cases.filter(|case| measured.contains(&&**case));
+    cases.filter_map(|case| Some((case.clone(), figures.figure(&case, NANOS_A_STEAL, (BULK, 2))?))).collect()
+}
+
+/// Returns the ratio of the slowest share and the fastest.
+fn spread(mut steals: Vec<(String, Rounds)>) -> Option<(String, Option<Rounds>)> {
+    steals.sort_by(|(_, a), (_, b)| a.value().total_cmp(&b.value()));
+    let [(fast, fastest), .., (slow, slowest)] = &steals[..] else { return None };
+    Some((format!("{slow} / {fast}:"), slowest.over(fastest)))
+}
+
+pub(crate) fn verdicts(figures: Figures<'_>) -> Vec<Verdict> {
+    let paper = |text: &str| Claim::new(Source::BULK, text);
+    let filch = |text: &str| Claim::new(Source::filch("batches"), text);
+    let one = |figure, bound| [Criterion::new("", figure, bound)];
+    let ([small, .., large], [few, .., many]) = (BATCHES, SHARES);
+    let push = |size: usize| Case::Push(size).to_string();
+    let time_of_push = figures.figure(&push(large), NANOS_A_PUSH, (BULK, 1));
+    let share = |percent: usize| steal(percent, Fill::Batch, false);
+    let stealing = |percent: usize| figures.ratio(&share(percent), NANOS_A_STEAL, (CROSSBEAM, 2), (BULK, 2));
+    let dag = dag_case(figures, NodeCost::Uniform)
+        .and_then(|case| figures.ratio(&case, NANOS_A_NODE, (BULK, THREADS), (CROSSBEAM, THREADS)));
+    let pops = Fill::ALL.map(|fill| {
+        let ratio = figures.ratio(&Case::Pop(fill).to_string(), NANOS_A_POP, (BULK, 1), (CHASE_LEV, 1));
+        Criterion::new(format!("tasks pushed {}:", fill.description()), ratio, Bound::AtMost(1.5))
+    });
+    let flat = [false, true].map(|busy| {
+        let spreads = Fill::ALL.into_iter().filter_map(|fill| spread(steals(figures, fill, busy)));
+        Criterion::largest(spreads, Bound::AtMost(1.3))
+    });
+    let quick = [false, true].map(|busy| {
+        let all = Fill::ALL.into_iter().flat_map(|fill| steals(figures, fill, busy));
+        Criterion::largest(all.map(|(case, steal)| (format!("{case}:"), Some(steal))), Bound::AtMost(2_000.0))
+            .with_unit("ns")
+    });
+    vec![
+        paper("A push of a batch takes constant time: 1,024 tasks take as long as one. (Tolerance: 1.5 times as long.)")
+            .judged(
+                "push/1024 / push/1",
+                one(figures.ratio_of_cases(&push(large), &push(small), NANOS_A_PUSH, (BULK, 1)), Bound::AtMost(1.5)),
+            ),
+        paper("A push of 1,024 tasks takes less than 500 ns.")
+            .judged("", one(time_of_push.clone(), Bound::AtMost(500.0)).map(|push| push.with_unit("ns"))),
+        paper("Queues without batches take about ten times as long to push 1,024 tasks.").judged(
+            "crossbeam-lifo / bulk",
+            one(figures.ratio(&push(large), NANOS_A_PUSH, (CROSSBEAM, 1), (BULK, 1)), Bound::faster_by_about(9.0)),
+        ),
+        paper("A pop costs no more than on other queues. (Tolerance: 10 %.)").judged(
+            "bulk / crossbeam-lifo",
+            one(
+                figures.ratio(&Case::Pop(Fill::Batch).to_string(), NANOS_A_POP, (BULK, 1), (CROSSBEAM, 1)),
+                Bound::AtMost(1.1),
+            ),
+        ),
+        paper("The time of a steal does not depend on the share: 60 % takes as long as 10 %. (Tolerance: 1.3 times as long.)")
+            .judged(
+                "steal/60% / steal/10%",
+                one(figures.ratio_of_cases(&share(many), &share(few), NANOS_A_STEAL, (BULK, 2)), Bound::AtMost(1.3)),
+            ),
+        paper("Other queues take 2.8 times as long to steal 60 % of 10,000 tasks.")
+            .judged("crossbeam-lifo / bulk", one(stealing(many), Bound::AtLeast(2.8))),
+        paper("Other queues take less than half as long to steal 10 %. (The published queue walks its list; bulk does not.)")
+            .judged("crossbeam-lifo / bulk", one(stealing(few), Bound::AtMost(0.5))),
+        paper("If all nodes cost the same, all queues explore a graph in the same time. (Tolerance: 10 %.)").judged(
+            "bulk / crossbeam-lifo",
+            [Criterion::new(format!("{}:", threads(THREADS)), dag, Bound::Between(0.9, 1.1))],
+        ),
+        filch("A push of 1,024 tasks takes at most 50 ns.")
+            .judged("", one(time_of_push, Bound::AtMost(50.0)).map(|push| push.with_unit("ns"))),
+        filch("A pop from bulk takes at most 1.5 times as long as a pop from chase_lev.")
+            .judged("bulk / chase_lev", pops),
+        filch("A steal of up to 60 % of 10,000 tasks, however they were pushed, takes at most 2 us with an idle owner and with a busy one.")
+            .judged("slowest steal from bulk", quick),
+        filch("However the tasks were pushed, the slowest share takes at most 1.3 times as long as the fastest, with an idle owner and with a busy one.")
+            .judged("largest ratio", flat),
+    ]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::figures::Series;
+
+    #[test]
+    fn shares_are_compared_within_one_fill_and_the_worst_is_shown() {
+        let steal = |case: &str, nanos: f64| Series {
+            case: case.to_owned(),
+            name: BULK,
+            threads: 2,
+            unit: NANOS_A_STEAL,
+            samples: vec![nanos; 6],
+            note: None,
+        };
+        let all = [
+            steal("steal/10%", 500.0),
+            steal("steal/60%", 550.0),
+            steal("steal/10%/singles", 1_000.0),
+            steal("steal/30%/singles", 1_500.0),
+            steal("steal/60%/singles/busy", 2_500.0),
+        ];
+        let verdicts = verdicts(Figures { series: &all, is_quick: false, is_incomplete: false });
+        let measured =
+            |start: &str| &*verdicts.iter().find(|verdict| verdict.claim.starts_with(start)).unwrap().measured;
+        assert_eq!(
+            measured("A steal of up to"),
+            "slowest steal from bulk, steal/30%/singles: 1500 (1500 to 1500, 6 rounds) ns; \
+             steal/60%/singles/busy: 2500 (2500 to 2500, 6 rounds) ns"
+        );
+        assert_eq!(
+            measured("However"),
+            "largest ratio, steal/30%/singles / steal/10%/singles: 1.50 (1.50 to 1.50, 6 rounds); not measured"
+        );
+    }
+}

@@ -1,0 +1,203 @@
+//! The claims about the Cilk programs.
+
+use super::{case_names, is_fine_grained, MILLIS_A_RUN, STEALS_A_RUN, THE};
+use crate::bench::THREADS;
+use crate::claims::{Bound, Claim, Criterion, Figures, Holds, Rounds, Source, Verdict};
+use crate::figures::threads;
+
+/// The schedulers that run on one engine, each with a queue of this project.
+const ENGINES: [&str; 9] =
+    ["the", "chase_lev", "asymmetric", "ff_cl", "ff_the", "thep", "ff_the-4", "thep-4", "thep-inf"];
+/// The runtime: its default, and the signature of rayon.
+pub(crate) const RUNTIME: [&str; 2] = ["filch-worker", "filch"];
+pub(crate) const RAYON: &str = "rayon";
+
+pub(crate) const THEP: &str = "thep";
+/// THEP whose thieves always wait for the echo.
+pub(crate) const THEP_INFINITE: &str = "thep-inf";
+pub(crate) const FF_THE: &str = "ff_the";
+
+/// The textbook's other schedulers.
+pub(crate) const PARTITION: &str = "static";
+pub(crate) const CENTRAL: &str = "central";
+pub(crate) const SHARING: &str = "sharing";
+
+/// The share of THE's steals in the same program that counts as almost none.
+const ALMOST_NO_STEALS: f64 = 0.01;
+/// The fewest of the eleven programs for the claim of six. It is three quarters, as for all "about"
+/// claims.
+const ABOUT_SIX: usize = 5;
+
+/// Whether a program is in table 1 of the paper.
+pub(crate) fn is_of_the_paper(case: &str) -> bool {
+    !["uts", "queens"].contains(&case.split('-').next().unwrap_or(case))
+}
+
+/// Returns the ratio of two schedulers' times in a program, with `count` threads each.
+pub(crate) fn ratio(figures: Figures<'_>, case: &str, over: &str, under: &str, count: usize) -> Option<Rounds> {
+    figures.ratio(case, MILLIS_A_RUN, (over, count), (under, count))
+}
+
+/// Returns this ratio for each of these programs, for a mean.
+pub(crate) fn ratios<C: AsRef<str>>(
+    figures: Figures<'_>,
+    cases: &[C],
+    over: &str,
+    under: &str,
+    count: usize,
+) -> Vec<Option<Rounds>> {
+    cases.iter().map(|case| ratio(figures, case.as_ref(), over, under, count)).collect()
+}
+
+pub(crate) fn verdicts(figures: Figures<'_>) -> Vec<Verdict> {
+    // All programs of the suite, whether they were run or not.
+    let all = case_names(figures.is_quick);
+    let of_paper: Vec<&str> = all.iter().map(|case| &**case).filter(|case| is_of_the_paper(case)).collect();
+    let fine: Vec<&str> = all.iter().map(|case| &**case).filter(|case| is_fine_grained(case)).collect();
+    let all: Vec<&str> = all.iter().map(|case| &**case).collect();
+    let fence_free = |text: &str| Claim::new(Source::FENCE_FREE, text);
+    let blitz = |text: &str| Claim::new(Source::BLITZ, text);
+    let thep = |text: &str| Claim::new(Source::filch(Source::FENCE_FREE.section), text);
+    let filch = |text: String| Claim::new(Source::filch("cilk"), text);
+
+    // The program that gains most from THEP.
+    let best = |count: usize, bound: Bound| {
+        let ratios = of_paper.iter().map(|&case| (format!("{case}:"), ratio(figures, case, THEP, THE, count)));
+        [Criterion::least(ratios, bound)]
+    };
+    let mean = |cases: &[&str], over: &str, under: &str, count: usize, bound: Bound| {
+        [Criterion::mean(format!("{}:", threads(count)), &ratios(figures, cases, over, under, count), bound)]
+    };
+    let slower = |cases: &[&str], other: &str| mean(cases, other, THE, THREADS, Bound::AtLeast(1.0));
+    let each = all.iter().flat_map(|case| {
+        [1, THREADS].map(|count| {
+            let label = format!("{case}, {}:", threads(count));
+            Criterion::new(label, ratio(figures, case, THEP, THE, count), Bound::AtMost(1.02))
+        })
+    });
+    let mut verdicts = vec![
+        fence_free("On one thread, the fence of a pop takes up to about 25 % of the run time. (Judged by the program that gains most from THEP.)")
+            .judged("thep / the", best(1, Bound::saves_about(0.25))),
+        fence_free("THEP is 7 to 11 % faster than THE over the eleven programs. (More also counts.)")
+            .judged("thep / the", mean(&of_paper, THEP, THE, THREADS, Bound::saves_about(0.07))),
+        fence_free("The program that gains most from THEP is up to 23 % faster.")
+            .judged("thep / the", best(THREADS, Bound::saves_about(0.23))),
+        fence_free("The waiting time of thieves hardly matters: THEP with an infinite delta is as fast. (Tolerance: 5 %.)")
+            .judged("thep-inf / thep", mean(&of_paper, THEP_INFINITE, THEP, THREADS, Bound::Between(0.95, 1.05))),
+        without_steals(figures, &of_paper, fence_free("FF-THE with delta = S / 2 is too conservative: in 6 of 11 programs nothing is stolen, and they run as on one thread.")),
+        blitz("A central queue is a bottleneck: it is slower than stealing on the fine-grained programs.")
+            .judged("central / the", slower(&fine, CENTRAL)),
+        blitz("Work sharing has an overhead for each push: it is slower than stealing.")
+            .judged("sharing / the", slower(&all, SHARING)),
+        blitz("A static partition has no overhead, but does not balance the work: it is slower than stealing.")
+            .judged("static / the", slower(&all, PARTITION)),
+        thep("THEP takes at most 1.02 times as long as THE in every program.").judged_each(each),
+        thep("THEP is at least 5 % faster than THE on the fine-grained programs (geometric mean).")
+            .judged("thep / the", mean(&fine, THEP, THE, 1, Bound::AtMost(0.95))),
+    ];
+    for (name, runtime) in RUNTIME.into_iter().zip(["the default runtime", "the runtime with rayon's signature"]) {
+        let no_slower = |other: &str, count: usize| {
+            let label = format!("{name} / {other}, {}:", threads(count));
+            Criterion::mean(label, &ratios(figures, &all, name, other, count), Bound::AtMost(1.0))
+        };
+        // The engine with the worst result for the runtime. With one thread there are no thieves,
+        // so delta makes no difference.
+        let engines = [1, THREADS].into_iter().filter_map(|count| {
+            let engines = ENGINES.iter().filter(|other| count > 1 || !other.contains('-'));
+            Criterion::with_largest(engines.map(|other| no_slower(other, count)))
+        });
+        verdicts.extend([
+            filch(format!("Over all Cilk programs (geometric mean), {runtime} is at least as fast as the fastest engine with a queue."))
+                .judged("", engines),
+            filch(format!("Over all Cilk programs (geometric mean), {runtime} is at least as fast as rayon."))
+                .judged("", [1, THREADS].map(|count| no_slower(RAYON, count))),
+        ]);
+    }
+    verdicts
+}
+
+/// Counts programs in which thieves steal from THE and almost nothing from FF-THE.
+fn without_steals(figures: Figures<'_>, cases: &[&str], claim: Claim) -> Verdict {
+    let steals = |case: &str, name: &str| figures.figure(case, STEALS_A_RUN, (name, THREADS));
+    let stolen: Vec<(&str, Rounds, Rounds)> =
+        cases.iter().filter_map(|&case| Some((case, steals(case, THE)?, steals(case, FF_THE)?))).collect();
+    if stolen.is_empty() {
+        return claim.not_measured();
+    }
+    let is_alone =
+        |the: &Rounds, ff_the: &Rounds| the.value() > 0.0 && ff_the.value() <= ALMOST_NO_STEALS * the.value();
+    let alone: Vec<&str> =
+        stolen.iter().filter(|(_, the, ff_the)| is_alone(the, ff_the)).map(|&(case, ..)| case).collect();
+    let names = if alone.is_empty() { String::new() } else { format!(": {}", alone.join(", ")) };
+    let measured = format!(
+        "in {} of {} programs, FF-THE has at most a hundredth of the steals of THE{names}",
+        alone.len(),
+        stolen.len()
+    );
+    let scant = stolen.len() < cases.len()
+        || stolen.iter().any(|(_, the, ff_the)| the.has_few_rounds() || ff_the.has_few_rounds());
+    let holds = match alone.len() {
+        _ if scant => Holds::Unclear,
+        ABOUT_SIX.. => Holds::Yes,
+        _ => Holds::No,
+    };
+    Verdict { required: format!("at least {ABOUT_SIX} programs"), ..claim.verdict(measured, holds) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::bench::{cilk::SUITE, synthetic};
+    use crate::figures::Series;
+
+    fn holds(series: &[Series], claim: &str) -> Holds {
+        let verdicts = verdicts(Figures { series, is_quick: true, is_incomplete: false });
+        verdicts.iter().find(|verdict| verdict.claim.starts_with(claim)).unwrap().holds
+    }
+
+    /// Figures in which thieves steal nothing from FF-THE in the first `count` programs.
+    fn without_steals_in(count: usize) -> Vec<Series> {
+        let mut all = synthetic::figures().remove(SUITE).unwrap();
+        let cases: Vec<String> = case_names(true).into_iter().take(count).collect();
+        for series in &mut all {
+            if series.unit == STEALS_A_RUN && series.name == FF_THE && cases.contains(&series.case) {
+                series.samples = vec![0.0; 7];
+            }
+        }
+        all
+    }
+
+    #[test]
+    fn one_program_without_steals_is_not_six() {
+        assert_eq!(holds(&without_steals_in(1), "FF-THE"), Holds::No);
+        let mut all = without_steals_in(6);
+        assert_eq!(holds(&all, "FF-THE"), Holds::Yes);
+        all.retain(|series| !series.case.starts_with("fft"));
+        assert_eq!(holds(&all, "FF-THE"), Holds::Unclear);
+    }
+
+    #[test]
+    fn an_incomplete_mean_of_the_programs_is_unclear() {
+        let mut all = synthetic::figures().remove(SUITE).unwrap();
+        for series in &mut all {
+            series.samples = vec![if series.name == THEP { 0.8 } else { 1.0 }; 7];
+        }
+        assert_eq!(holds(&all, "THEP is 7 to 11 %"), Holds::Yes);
+        all.retain(|series| series.case.starts_with("fib"));
+        assert_eq!(holds(&all, "THEP is 7 to 11 %"), Holds::Unclear);
+    }
+
+    #[test]
+    fn the_runtime_is_compared_with_the_engine_that_is_fastest() {
+        let mut all = synthetic::figures().remove(SUITE).unwrap();
+        for series in &mut all {
+            series.samples = vec![if series.name == "asymmetric" { 1.0 } else { 2.0 }; 7];
+        }
+        let claim = "Over all Cilk programs (geometric mean), the default runtime is at least as fast as the fastest";
+        assert_eq!(holds(&all, claim), Holds::No);
+        assert_eq!(
+            holds(&all, "Over all Cilk programs (geometric mean), the default runtime is at least as fast as rayon"),
+            Holds::Yes
+        );
+    }
+}

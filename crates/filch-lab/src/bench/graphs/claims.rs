@@ -1,0 +1,307 @@
+//! The claims about explored graphs.
+
+use super::cases::{self, Case, Family, Task, SHAPES};
+use super::memory;
+use super::setup::{NANOS_A_VERTEX, REDUNDANT, SERIAL_PAIR};
+use crate::bench::THREADS;
+use crate::claims::{Bound, Claim, Criterion, Figures, Holds, Rounds, Source, Verdict};
+use crate::figures::{number, threads};
+use crate::queue::Queue;
+
+/// The kinds of graphs, with their names.
+pub(crate) const FAMILIES: [(Family, &str); 3] =
+    [(Family::KGraph, "K-graph"), (Family::Torus, "torus"), (Family::Random, "random")];
+
+/// The traversals, with their names.
+const TASKS: [(Task, &str); 2] = [(Task::Closure, "Closures"), (Task::SpanningTree, "Spanning trees")];
+
+const CHASE_LEV: &str = Queue::ChaseLev.name();
+const THE: &str = Queue::The.name();
+const FF_CL: &str = Queue::FfCl.name();
+const LIFO: &str = Queue::Lifo.name();
+const FIFO: &str = Queue::Fifo.name();
+const DOUBLE_ENDED: &str = Queue::DoubleEnded.name();
+const CROSSBEAM: &str = "crossbeam-lifo";
+const SPAWNS: &str = "rayon-spawn";
+
+/// The queues that may run a task twice.
+pub(crate) const IDEMPOTENT: [&str; 3] = [LIFO, FIFO, DOUBLE_ENDED];
+
+/// The claimed maximum of redundant tasks, in percent.
+const MAX_REDUNDANT: f64 = 6.0;
+/// The share, in percent, below which the claimed average of 2 % holds.
+const REDUNDANT_ON_AVERAGE: f64 = 2.5;
+
+/// Returns the traversal of the largest measured graph of a family, neighbours in rising order.
+pub(crate) fn graph_case(figures: Figures<'_>, task: Task, family: Family) -> Option<String> {
+    let of_family = SHAPES.into_iter().filter(|shape| shape.family == family);
+    let measured = figures.cases(NANOS_A_VERTEX);
+    of_family
+        .map(|shape| (shape.vertices, Case::Traversal { task, shape, sorted: true }.to_string()))
+        .filter(|(_, case)| measured.contains(&&**case))
+        .max()
+        .map(|(_, case)| case)
+}
+
+/// Returns the ratio of two times in the closure of the largest graph of a family.
+pub(crate) fn closure_ratio(
+    figures: Figures<'_>,
+    family: Family,
+    count: usize,
+    over: &str,
+    under: &str,
+) -> Option<Rounds> {
+    figures.ratio(&graph_case(figures, Task::Closure, family)?, NANOS_A_VERTEX, (over, count), (under, count))
+}
+
+pub(crate) fn verdicts(figures: Figures<'_>) -> Vec<Verdict> {
+    [of_fence_free(figures), of_idempotent(figures), of_filch(figures)].concat()
+}
+
+fn of_fence_free(figures: Figures<'_>) -> Vec<Verdict> {
+    let claim = |text: &str| Claim::new(Source::FENCE_FREE, text);
+    let ratio = |family, over: &str, under: &str| closure_ratio(figures, family, THREADS, over, under);
+    let torus = |name: &str| {
+        Criterion::new(
+            format!("{name} / {CHASE_LEV}:"),
+            ratio(Family::Torus, name, CHASE_LEV),
+            Bound::saves_about(0.33),
+        )
+    };
+    let all = FAMILIES.map(|(family, _)| ratio(family, FF_CL, CHASE_LEV));
+    let beside_lifo = FAMILIES
+        .map(|(family, name)| Criterion::new(format!("{name}:"), ratio(family, FF_CL, LIFO), Bound::AtMost(1.1)));
+    vec![
+        claim("Torus, two threads: FF-CL and the idempotent LIFO take about a third less time than Chase-Lev.")
+            .judged("", [torus(FF_CL), torus(LIFO)]),
+        claim("FF-CL takes 17 % less time than Chase-Lev, on average over the graphs.")
+            .judged("ff_cl / chase_lev", [Criterion::mean("", &all, Bound::saves_about(0.17))]),
+        claim("FF-CL is as fast as the idempotent LIFO, and returns each task once. (Tolerance: 10 %.)")
+            .judged("ff_cl / idempotent::lifo", beside_lifo),
+    ]
+}
+
+fn of_idempotent(figures: Figures<'_>) -> Vec<Verdict> {
+    let claim = |text: &str| Claim::new(Source::IDEMPOTENT, text);
+    let gain = |family, count| closure_ratio(figures, family, count, CHASE_LEV, LIFO);
+    let for_both = |family, bound| {
+        [1, THREADS].map(|count| Criterion::new(format!("{}:", threads(count)), gain(family, count), bound))
+    };
+    // FIFO on the torus, compared with the slowest of all others.
+    let slowest = [1, THREADS].map(|count| {
+        let others = [CHASE_LEV, THE, LIFO, DOUBLE_ENDED].map(|other| {
+            let ratio = closure_ratio(figures, Family::Torus, count, FIFO, other);
+            (format!("{FIFO} / {other}, {}:", threads(count)), ratio)
+        });
+        Criterion::least(others, Bound::AtLeast(1.0))
+    });
+    let all_random = [1, THREADS].map(|count| gain(Family::Random, count));
+    vec![
+        claim("K-graphs: Chase-Lev takes 15 to 20 % longer than LIFO with any number of threads. (More also counts.)")
+            .judged("chase_lev / idempotent::lifo", for_both(Family::KGraph, Bound::faster_by_about(0.15))),
+        claim("Torus: LIFO is often faster by a factor of 3.")
+            .judged("chase_lev / idempotent::lifo", for_both(Family::Torus, Bound::faster_by_about(2.0))),
+        claim("Torus: with up to two threads FIFO is usually the slowest of all.").judged("", slowest),
+        // "About" 2 to 10 %: 1.5 % is three quarters of 2 %, and 10 % is three quarters of 13.3 %.
+        claim("Random graphs: all are close, and LIFO is faster by 2 to 10 %.")
+            .judged("chase_lev / idempotent::lifo", [Criterion::mean("", &all_random, Bound::Between(1.015, 1.133))]),
+        redundant(figures, claim("Few tasks are redundant: 2 % on average, never more than 6 %.")),
+    ]
+}
+
+/// Judges "never" by the worst round. Judges the average by the mean of all graphs and queues.
+fn redundant(figures: Figures<'_>, claim: Claim) -> Verdict {
+    let share =
+        |family, other: &str| figures.figure(&graph_case(figures, Task::Closure, family)?, REDUNDANT, (other, THREADS));
+    let shares: Vec<Option<Rounds>> =
+        FAMILIES.iter().flat_map(|&(family, _)| IDEMPOTENT.map(|other| share(family, other))).collect();
+    let measured: Vec<&Rounds> = shares.iter().flatten().collect();
+    if measured.is_empty() {
+        return claim.not_measured();
+    }
+    let most = measured.iter().map(|share| share.worst()).fold(0.0, f64::max);
+    let average = measured.iter().map(|share| share.value()).sum::<f64>() / measured.len() as f64;
+    let scant =
+        measured.len() < shares.len() || measured.iter().any(|share| share.has_few_rounds() || share.has_gaps());
+    let holds = match (most > MAX_REDUNDANT, average >= REDUNDANT_ON_AVERAGE, scant) {
+        // A single round is enough to refute "never".
+        (true, ..) => Holds::No,
+        (_, _, true) => Holds::Unclear,
+        (_, true, _) => Holds::No,
+        _ => Holds::Yes,
+    };
+    let (graphs, all) = (measured.len(), shares.len());
+    let measured = format!(
+        "{} % on average, {} % at most, over {graphs} of {all} pairs of graph and queue",
+        number(average),
+        number(most)
+    );
+    let required = format!("less than {REDUNDANT_ON_AVERAGE} % on average, at most {MAX_REDUNDANT} % in every round");
+    Verdict { required, ..claim.verdict(measured, holds) }
+}
+
+fn of_filch(figures: Figures<'_>) -> Vec<Verdict> {
+    let claim = |text: String| Claim::new(Source::filch("graphs"), text);
+    let both = &[1, THREADS][..];
+    // Another takes at least this many times as long as LIFO.
+    let slower = |task, family, other: &'static str, counts: &[usize], least: f64| {
+        let bound = Bound::AtLeast(least);
+        worst(figures, task, family, counts, bound, |case, count| time_ratio(figures, case, count, other, LIFO))
+    };
+    // LIFO takes at most this many times as long as another.
+    let within = |task, other: &'static str, most: f64| {
+        let bound = Bound::AtMost(most);
+        worst(figures, task, Family::Random, both, bound, |case, count| time_ratio(figures, case, count, LIFO, other))
+    };
+    let mut verdicts = Vec::new();
+    for (task, tasks) in TASKS {
+        let of_two = |other, least: [f64; 2]| {
+            let families = [Family::KGraph, Family::Torus].into_iter().zip(least);
+            families.flat_map(|(family, least)| slower(task, family, other, both, least)).collect::<Vec<_>>()
+        };
+        verdicts.extend([
+            claim(format!("{tasks} of K-graphs and of the torus: an exploration on crossbeam's deque takes at least 1.25 times as long as on `idempotent::lifo`."))
+                .judged("crossbeam-lifo / idempotent::lifo", of_two(CROSSBEAM, [1.25, 1.25])),
+            claim(format!("{tasks} of K-graphs and of the torus: a rayon spawn for each vertex takes at least twice as long as `idempotent::lifo`."))
+                .judged("rayon-spawn / idempotent::lifo", of_two(SPAWNS, [2.0, 2.0])),
+            claim(format!("{tasks}: Chase-Lev takes at least 1.12 times as long as `idempotent::lifo` on K-graphs, and 1.2 times as long on the torus."))
+                .judged("chase_lev / idempotent::lifo", of_two(CHASE_LEV, [1.12, 1.2])),
+            claim(format!("{tasks} of random graphs: `idempotent::lifo` takes at most 1.03 times as long as Chase-Lev."))
+                .judged("idempotent::lifo / chase_lev", within(task, CHASE_LEV, 1.03)),
+            claim(format!("{tasks} of random graphs: `idempotent::lifo` takes no longer than crossbeam's deque."))
+                .judged("idempotent::lifo / crossbeam-lifo", within(task, CROSSBEAM, 1.0)),
+        ]);
+    }
+    let traversals = |families: &'static [(Family, &'static str)]| {
+        TASKS.into_iter().flat_map(move |(task, _)| families.iter().map(move |&(family, _)| (task, family)))
+    };
+    let repeats = traversals(&FAMILIES).flat_map(|(task, family)| {
+        worst(figures, task, family, &[THREADS], Bound::AtMost(MAX_REDUNDANT), |case, count| {
+            figures.figure(case, REDUNDANT, (LIFO, count))
+        })
+    });
+    let memory = [memory::BYTES_AN_EDGE, memory::BYTES_A_VERTEX].map(|unit| {
+        let bytes = figures.figure(memory::CASE, unit, (LIFO, 1)).map(Rounds::exact);
+        Criterion::new("", bytes, Bound::AtMost(8.0)).with_unit(unit)
+    });
+    verdicts.extend([
+        claim("On K-graphs and random graphs, two workers reach at least 0.85 of the throughput of two serial loops at the same time.".to_owned())
+            .judged(
+                "serial-pair / idempotent::lifo",
+                traversals(&[FAMILIES[0], FAMILIES[2]])
+                    .flat_map(|(task, family)| slower(task, family, SERIAL_PAIR, &[THREADS], 0.85)),
+            ),
+        claim("At most 6 % of the tasks on `idempotent::lifo` are redundant, in all traversals.".to_owned())
+            .judged_each(repeats.map(|repeats| repeats.with_unit("%"))),
+        claim("The closure of a graph with ten million vertices needs at most 8 bytes per edge and 8 bytes per vertex.".to_owned())
+            .judged("", memory),
+    ]);
+    verdicts
+}
+
+fn time_ratio(figures: Figures<'_>, case: &str, count: usize, over: &str, under: &str) -> Option<Rounds> {
+    figures.ratio(case, NANOS_A_VERTEX, (over, count), (under, count))
+}
+
+/// Returns, for each number of threads, the worst figure of all measured traversals of a family.
+fn worst(
+    figures: Figures<'_>,
+    task: Task,
+    family: Family,
+    counts: &[usize],
+    bound: Bound,
+    figure: impl Fn(&str, usize) -> Option<Rounds>,
+) -> Vec<Criterion> {
+    let measured = figures.cases(NANOS_A_VERTEX);
+    let is_of = |case: &Case| matches!(case, Case::Traversal { task: own, shape, .. } if (*own, shape.family) == (task, family));
+    let cases: Vec<String> = cases::all().iter().filter(|case| is_of(case)).map(Case::to_string).collect();
+    let of_count = |&count: &usize| {
+        let all = cases.iter().filter(|case| measured.contains(&&***case));
+        let all = all.map(|case| (format!("{case}, {}:", threads(count)), figure(case, count)));
+        match bound {
+            Bound::AtMost(_) => Criterion::largest(all, bound),
+            _ => Criterion::least(all, bound),
+        }
+    };
+    counts.iter().map(of_count).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::bench::{graphs::SUITE, synthetic};
+    use crate::figures::Series;
+
+    fn figures() -> Vec<Series> {
+        synthetic::figures().remove(SUITE).unwrap()
+    }
+
+    fn verdict(series: &[Series], claim: &str) -> Verdict {
+        let verdicts = verdicts(Figures { series, is_quick: true, is_incomplete: false });
+        verdicts.into_iter().find(|verdict| verdict.claim.starts_with(claim)).unwrap()
+    }
+
+    /// Sets all figures of a case and unit to these samples.
+    fn set(all: &mut [Series], case: &str, unit: &str, name: Option<&str>, samples: &[f64]) {
+        let wanted = all.iter_mut().filter(|series| series.case.contains(case) && series.unit == unit);
+        for series in wanted.filter(|series| name.is_none_or(|name| series.name == name)) {
+            series.samples = samples.to_vec();
+        }
+    }
+
+    #[test]
+    fn one_round_refutes_never() {
+        let mut all = figures();
+        let mut holds = |name, samples: &[f64]| {
+            set(&mut all, "closure", REDUNDANT, name, samples);
+            verdict(&all, "Few tasks").holds
+        };
+        assert_eq!(holds(None, &[1.0; 9]), Holds::Yes);
+        assert_eq!(holds(None, &[3.0; 9]), Holds::No);
+        assert_eq!(holds(None, &[1.0; 3]), Holds::Unclear);
+        assert_eq!(holds(Some(FIFO), &[1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 6.1]), Holds::No);
+    }
+
+    #[test]
+    fn the_slowest_queue_is_slower_than_all_others() {
+        let mut all = figures();
+        set(&mut all, "torus", NANOS_A_VERTEX, None, &[1.0; 7]);
+        set(&mut all, "torus", NANOS_A_VERTEX, Some(FIFO), &[2.0; 7]);
+        assert_eq!(verdict(&all, "Torus: with up to").holds, Holds::Yes);
+        set(&mut all, "torus", NANOS_A_VERTEX, Some(THE), &[3.0; 7]);
+        assert_eq!(verdict(&all, "Torus: with up to").holds, Holds::No);
+    }
+
+    #[test]
+    fn a_gain_beyond_the_claimed_range_fails() {
+        let mut all = figures();
+        set(&mut all, "random", NANOS_A_VERTEX, None, &[1.05; 7]);
+        set(&mut all, "random", NANOS_A_VERTEX, Some(LIFO), &[1.0; 7]);
+        assert_eq!(verdict(&all, "Random graphs").holds, Holds::Yes);
+        set(&mut all, "random", NANOS_A_VERTEX, Some(LIFO), &[0.5; 7]);
+        assert_eq!(verdict(&all, "Random graphs").holds, Holds::No);
+    }
+
+    #[test]
+    fn the_worst_of_all_traversals_is_judged() {
+        let mut all = figures();
+        set(&mut all, "closure", NANOS_A_VERTEX, Some(CROSSBEAM), &[3.0; 7]);
+        set(&mut all, "closure", NANOS_A_VERTEX, Some(LIFO), &[1.0; 7]);
+        let claim = "Closures of K-graphs and of the torus: an exploration";
+        assert_eq!(verdict(&all, claim).holds, Holds::Yes);
+        set(&mut all, "closure/torus-250k/unsorted", NANOS_A_VERTEX, Some(CROSSBEAM), &[1.1; 7]);
+        let refuted = verdict(&all, claim);
+        assert_eq!(refuted.holds, Holds::No);
+        assert!(refuted.measured.contains("closure/torus-250k/unsorted, 1 thread: 1.10"), "{}", refuted.measured);
+    }
+
+    #[test]
+    fn one_round_is_enough_for_memory() {
+        let mut all = figures();
+        set(&mut all, memory::CASE, memory::BYTES_AN_EDGE, None, &[8.0]);
+        set(&mut all, memory::CASE, memory::BYTES_A_VERTEX, None, &[8.0]);
+        assert_eq!(verdict(&all, "The closure of a graph").holds, Holds::Yes);
+        set(&mut all, memory::CASE, memory::BYTES_A_VERTEX, None, &[8.1]);
+        assert_eq!(verdict(&all, "The closure of a graph").holds, Holds::No);
+    }
+}

@@ -1,0 +1,85 @@
+//! The claims about queues.
+
+use super::{Case, NANOS_AN_OPERATION};
+use crate::claims::{Bound, Claim, Criterion, Figures, Rounds, Source, Verdict};
+use crate::queue::Queue;
+
+const CHASE_LEV: &str = Queue::ChaseLev.name();
+const LIFO: &str = Queue::Lifo.name();
+const FIFO: &str = Queue::Fifo.name();
+const DOUBLE_ENDED: &str = Queue::DoubleEnded.name();
+const CROSSBEAM: &str = "crossbeam-lifo";
+
+/// The queues of filch that are measured with a bound that they cannot trust, too.
+const UNTRUSTED: [&str; 3] = ["ff_the-untrusted", "ff_cl-untrusted", "thep-untrusted"];
+
+/// Returns the time of a steal without contention, in nanoseconds.
+pub(crate) fn steal_cost(figures: Figures<'_>) -> Option<Rounds> {
+    figures.figure(&Case::Steal.to_string(), NANOS_AN_OPERATION, (CHASE_LEV, 1))
+}
+
+pub(crate) fn verdicts(figures: Figures<'_>) -> Vec<Verdict> {
+    let paper = |text: &str| Claim::new(Source::IDEMPOTENT, text);
+    let filch = |text: &str| Claim::new(Source::filch(Source::IDEMPOTENT.section), text);
+    let ratio = |case: Case, over: &str, under: &str, bound: Bound| {
+        let ratio = figures.ratio(&case.to_string(), NANOS_AN_OPERATION, (over, 1), (under, 1));
+        Criterion::new(format!("{case}, {over} / {under}:"), ratio, bound)
+    };
+    // Another queue, and how many times as long it takes as LIFO, FIFO and double-ended.
+    let slower = |case: Case, over: &str, least: [f64; 3]| {
+        let bounds = [LIFO, FIFO, DOUBLE_ENDED].into_iter().zip(least);
+        bounds.map(|(under, least)| ratio(case, over, under, Bound::AtLeast(least))).collect::<Vec<_>>()
+    };
+    // The smallest of the paper's gains.
+    let gains = [1.55, 1.66, 1.47];
+    let free = figures.ratio(&Case::TaskCost(0).to_string(), NANOS_AN_OPERATION, (CHASE_LEV, 1), (LIFO, 1));
+    let fence_free = [Queue::FfCl, Queue::FfThe, Queue::Thep, Queue::Asymmetric]
+        .map(|queue| ratio(Case::Burst, queue.name(), LIFO, Bound::AtMost(1.4)));
+    let growing = Queue::ALL.map(Queue::name).into_iter().chain(UNTRUSTED);
+    vec![
+        paper("Ten million pushes and then ten million pops, or the pops only: Chase-Lev takes 1.55 to 4.92 times as long as LIFO, 1.66 to 5.87 times as long as FIFO, 1.47 to 3.69 times as long as double-ended.")
+            .judged("", [Case::PushThenPop, Case::PopOnly].into_iter().flat_map(|case| slower(case, CHASE_LEV, gains))),
+        paper("If tasks cost nothing, some idempotent queues are often ten times as fast as earlier queues.")
+            .judged("chase_lev / idempotent::lifo", [Criterion::new("", free, Bound::faster_by_about(9.0))]),
+        Claim::new(Source::BLITZ, "A steal costs 5 to 50 ns.").judged(
+            "a steal from chase_lev without contention",
+            [Criterion::new("", steal_cost(figures), Bound::AtMost(50.0)).with_unit("ns")],
+        ),
+        filch("If the queue stays in the cache (64 pushes and 64 pops, repeated), Chase-Lev takes at least 1.55 times as long as LIFO, 1.66 times as long as FIFO, 1.47 times as long as double-ended.")
+            .judged("", slower(Case::Burst, CHASE_LEV, gains)),
+        filch("If the queue stays in the cache, Chase-Lev takes at least 3 times as long as LIFO and FIFO, and 2.5 times as long as double-ended.")
+            .judged("", slower(Case::Burst, CHASE_LEV, [3.0, 3.0, 2.5])),
+        filch("If the queue stays in the cache, crossbeam's deque takes at least 4 times as long as LIFO and FIFO, and 2.5 times as long as double-ended.")
+            .judged("", slower(Case::Burst, CROSSBEAM, [4.0, 4.0, 2.5])),
+        filch("If the queue stays in the cache, the fence-free queues and `asymmetric` take at most 1.4 times as long as LIFO.")
+            .judged("", fence_free),
+        filch("If the queue stays in the cache, Chase-Lev takes at most 1.15 times as long as the least that its owner could do.")
+            .judged("", [ratio(Case::Burst, CHASE_LEV, "floor-lock", Bound::AtMost(1.15))]),
+        filch("A push and a pop, a pop alone, and a steal take Chase-Lev no longer than crossbeam's deque.")
+            .judged("", [Case::Burst, Case::PopOnly, Case::Steal].map(|case| ratio(case, CHASE_LEV, CROSSBEAM, Bound::AtMost(1.0)))),
+        filch("Every queue grows at least as fast as crossbeam's deque.")
+            .judged_each(growing.map(|name| ratio(Case::PushGrow, name, CROSSBEAM, Bound::AtMost(1.0)))),
+    ]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::bench::queues::contenders;
+    use crate::claims::MISSING;
+    use crate::figures::Series;
+
+    #[test]
+    fn claims_name_only_measured_contenders_and_cases() {
+        let cases = [Case::Burst, Case::PushThenPop, Case::PushGrow, Case::PopOnly, Case::Steal, Case::TaskCost(0)];
+        let all: Vec<Series> = contenders::all()
+            .iter()
+            .flat_map(|entry| {
+                cases.map(|case| Series { case: case.to_string(), ..crate::figures::tests::series(entry.name, &[1.0]) })
+            })
+            .collect();
+        MISSING.take();
+        verdicts(Figures { series: &all, is_quick: false, is_incomplete: false });
+        assert!(MISSING.take().is_empty());
+    }
+}

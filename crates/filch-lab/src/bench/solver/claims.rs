@@ -1,0 +1,87 @@
+//! The claims about the solver.
+
+use super::{DDO, FILCH, MILLISECONDS, TWO_SERIAL};
+use crate::bench::THREADS;
+use crate::claims::{Bound, Claim, Contender, Criterion, Figures, Source, Verdict};
+use crate::figures::threads;
+
+pub(crate) fn verdicts(figures: Figures<'_>) -> Vec<Verdict> {
+    let of = |problem: &str, text: &str, other: &'static str, counts: &[usize], least: f64| {
+        let mut cases = figures.cases(MILLISECONDS);
+        cases.retain(|case| problem.is_empty() || case.split('/').next() == Some(problem));
+        compare(figures, &cases, text, other, counts, Bound::AtLeast(least))
+    };
+    [
+        of("misp", "Independent sets on two threads: ddo takes at least twice as long", DDO, &[THREADS], 2.0),
+        of("knapsack", "Knapsacks: ddo takes at least as long", DDO, &[1, THREADS], 1.0),
+        of(
+            "",
+            "Two threads reach at least 0.9 of the throughput of two serial runs at the same time",
+            TWO_SERIAL,
+            &[THREADS],
+            0.9,
+        ),
+    ]
+    .concat()
+}
+
+/// Judges a claim by the geometric mean of the ratio of another's time and filch's, and by the
+/// ratio in every instance.
+fn compare(
+    figures: Figures<'_>,
+    cases: &[&str],
+    text: &str,
+    other: &'static str,
+    counts: &[usize],
+    bound: Bound,
+) -> Vec<Verdict> {
+    let claim = |how: &str| Claim::new(Source::filch("solver"), format!("{text} ({how})."));
+    let ratio = |case: &str, count: usize| {
+        let contender = |name| -> Contender<'_> { (name, count) };
+        figures.ratio(case, MILLISECONDS, contender(other), contender(FILCH))
+    };
+    let means = counts.iter().map(|&count| {
+        let ratios: Vec<_> = cases.iter().map(|case| ratio(case, count)).collect();
+        Criterion::mean(format!("{}:", threads(count)), &ratios, bound).incomplete_if(figures.is_incomplete)
+    });
+    let each = cases.iter().flat_map(|case| {
+        let of =
+            move |&count: &usize| Criterion::new(format!("{case}, {}:", threads(count)), ratio(case, count), bound);
+        counts.iter().map(of)
+    });
+    vec![
+        claim("geometric mean").judged(&format!("{other} / {FILCH}"), means),
+        claim("every instance").judged_each(each),
+    ]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::claims::Holds;
+    use crate::figures::Series;
+
+    #[test]
+    fn a_mean_may_hold_while_an_instance_does_not() {
+        let series = |case: &str, name, millis: f64| Series {
+            case: case.to_owned(),
+            name,
+            threads: 2,
+            unit: MILLISECONDS,
+            samples: vec![millis; 6],
+            note: None,
+        };
+        let all = [
+            series("misp/a", FILCH, 1.0),
+            series("misp/a", DDO, 8.0),
+            series("misp/b", FILCH, 1.0),
+            series("misp/b", DDO, 1.9),
+            series("golomb/c", FILCH, 1.0),
+            series("golomb/c", DDO, 0.1),
+        ];
+        let verdicts = verdicts(Figures { series: &all, is_quick: false, is_incomplete: false });
+        let of_misp: Vec<Holds> = verdicts.iter().take(2).map(|verdict| verdict.holds).collect();
+        assert_eq!(of_misp, [Holds::Yes, Holds::No]);
+        assert!(verdicts[1].measured.ends_with("not as claimed: misp/b, 2 threads: 1.90 (1.90 to 1.90, 6 rounds)"));
+    }
+}
