@@ -7,7 +7,7 @@ use anyhow::Result;
 use clap::{Args, Subcommand};
 
 use super::{bulk, cilk, fork_join, mpi, queues, solver, Limit, Options, THREADS};
-use crate::pool_threads;
+use crate::command_line::pool_threads;
 
 /// A suite and its arguments.
 #[derive(Debug, Subcommand)]

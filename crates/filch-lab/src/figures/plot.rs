@@ -9,7 +9,7 @@ use plotters::element::{Rectangle, Text};
 use plotters::style::text_anchor::{HPos, Pos, VPos};
 use plotters::style::{Color, IntoFont, RGBColor, TextStyle, BLACK, WHITE};
 
-use super::{file, table, Series};
+use super::{number, threads, write_text, Series};
 use crate::machine::Machine;
 
 const WIDTH: i32 = 980;
@@ -26,7 +26,7 @@ const FONT: &str = "sans-serif";
 /// Draws the medians of all series in `unit` to `path`, as SVG. Replaces an existing file.
 pub(crate) fn write_plot(path: &Path, series: &[Series], unit: &str, machine: &Machine) -> Result<()> {
     let svg = draw(series, unit, machine)?;
-    file::write(path, |writer| Ok(writer.write_all(svg.as_bytes())?))
+    write_text(path, &svg)
 }
 
 /// A case with a number of threads. Serial runs are in every panel of their case, for comparison.
@@ -106,7 +106,7 @@ impl Canvas<'_> {
         if panel.bars.is_empty() {
             return Ok(());
         }
-        let threads = super::threads(panel.threads);
+        let threads = threads(panel.threads);
         self.text(left, top + HEADING / 2, &format!("{}, {threads}", panel.case), 17, HPos::Left)?;
 
         let longest = panel.bars.iter().map(|series| series.median()).fold(0.0, f64::max);
@@ -122,7 +122,7 @@ impl Canvas<'_> {
             );
             self.area.draw(&bar).map_err(drawing_error)?;
             self.text(start - 6, middle, series.name, 15, HPos::Right)?;
-            self.text(start + length + 5, middle, &table::number(series.median()), 15, HPos::Left)?;
+            self.text(start + length + 5, middle, &number(series.median()), 15, HPos::Left)?;
         }
         Ok(())
     }
