@@ -208,7 +208,7 @@ fn an_interrupt_stops_the_search_with_the_best_solution_so_far() {
 fn an_invalid_instance_is_reported_with_file_line_and_reason() {
     let folder = tempfile::tempdir().unwrap();
     let bad = [
-        ("knapsack", "2 10\n5 5\n", "bad: "),
+        ("knapsack", "2 10\n5 5\n", "bad:1: "),
         ("knapsack", "1 10\n5 x\n", "bad:2: "),
         ("knapsack", "1 10\n5 -1\n", "bad:2: "),
         ("knapsack", "2 10\n9223372036854775807 1\n9223372036854775807 1\n", "bad"),

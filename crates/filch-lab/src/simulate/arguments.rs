@@ -1,4 +1,4 @@
-//! Command-line arguments of `filch simulate`.
+//! Command-line arguments of `filch-lab simulate`.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;

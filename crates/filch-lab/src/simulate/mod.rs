@@ -1,4 +1,4 @@
-//! `filch simulate`: the coordinator of a run across machines, with thousands of simulated ranks.
+//! `filch-lab simulate`: the coordinator of a run across machines, with thousands of ranks.
 //!
 //! It shows where the coordinator saturates.
 
@@ -17,7 +17,7 @@ use crate::figures::{self, bytes, grouped, number, time};
 use crate::machine::Machine;
 use crate::{print, say};
 
-/// Runs `filch simulate`.
+/// Runs `filch-lab simulate`.
 pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     if let Some(wanted) = arguments.record()? {
         let recording = record::record(&wanted)?;

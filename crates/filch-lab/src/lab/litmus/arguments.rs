@@ -1,4 +1,4 @@
-//! Command-line arguments of `filch lab litmus`.
+//! Command-line arguments of `filch-lab lab litmus`.
 
 use std::path::PathBuf;
 use std::time::Duration;
