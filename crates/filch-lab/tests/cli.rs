@@ -40,7 +40,7 @@ fn bad_input_is_refused_before_anything_is_measured() {
     refused(&["bench", "nothing"], "unrecognized subcommand");
     refused(&["lab", "nothing"], "unrecognized subcommand");
     refused(&["lab", "delta", "nowhere", "pop"], "nowhere: cannot read the file");
-    refused(&["lab", "delta", "Cargo.toml", "pop"], "it is not a program that was compiled");
+    refused(&["lab", "delta", "Cargo.toml", "pop"], "it is not a compiled program");
     refused(&["lab", "delta", "Cargo.toml", "pop", "--bound", "0"], "--bound");
     refused(&["verify", "unknown"], "no model is named `unknown`; the models are chase_lev,");
     refused(&["verify", "chase_lev", "--tasks", "99"], "may be from 1 to");
