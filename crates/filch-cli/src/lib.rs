@@ -2,6 +2,7 @@
 //!
 //! This library has no stable interface. Use `filch`, `filch-graph`, `filch-dd` and `filch-mpi`.
 
+pub mod chart;
 pub mod command_line;
 pub mod format;
 pub mod generate;

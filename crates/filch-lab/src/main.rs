@@ -7,7 +7,6 @@
 //! useful at once.
 
 mod bench;
-mod chart;
 mod date;
 mod figures;
 mod interrupt;
@@ -22,7 +21,7 @@ use std::process::ExitCode;
 
 use anyhow::Result;
 use clap::{Parser, Subcommand};
-use filch_cli::{command_line, input_file, machine, print, problem, queue, say, solve};
+use filch_cli::{chart, command_line, input_file, machine, print, problem, queue, say, solve};
 
 /// Measure work stealing beside its peers, measure this machine, and check models.
 ///

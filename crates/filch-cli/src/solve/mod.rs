@@ -21,7 +21,7 @@ use filch_dd::problems::Instance;
 use filch_dd::{Dominance, Outcome, SolveStatus, Solver};
 
 use crate::problem::{Loaded, Visit};
-use crate::{output_file, print};
+use crate::{chart, output_file, print};
 use checkpoint::{Checkpoints, Plan};
 use history::{Event, History};
 use progress::ProgressDisplay;
@@ -77,12 +77,10 @@ fn report(arguments: &Arguments, title: &str, found: Found, history: History) ->
         output_file::write(path, |file| write_trace(&events, file))?;
     }
     if let Some(path) = &arguments.plot {
-        let svg = plot::draw(title, &events, seconds)?;
-        output_file::write_text(path, &svg)?;
+        chart::write(path, &plot::chart(&events, seconds), title, "the best solution and the proven bound")?;
     }
     if let Some(path) = &arguments.plot_ranks {
-        let svg = ranks::draw(title, summary.ranks())?;
-        output_file::write_text(path, &svg)?;
+        chart::write(path, &ranks::chart(summary.ranks()), title, "what each rank did")?;
     }
     if arguments.prints_json() {
         print(&format!("{}\n", serde_json::to_string_pretty(&summary)?))?;

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::fs;
 
 use super::*;
-use crate::chart::tests as charts;
+use crate::chart::samples as charts;
 use crate::report::collect::timeline::{Bar, Steal};
 
 /// Returns a page with an item of every kind, and characters that need escaping.

@@ -1,11 +1,8 @@
-//! The statistics of each rank of a run: as a table, as JSON, and drawn.
-
-mod plot;
-
-pub(super) use plot::draw;
+//! The statistics of each rank of a run: as a table, as JSON, and as a chart.
 
 use serde::Serialize;
 
+use crate::chart::{BarSeries, Bars, Chart, Estimate};
 use crate::format::{bytes, grid, grouped, number, time};
 
 /// The statistics of one rank.
@@ -72,11 +69,34 @@ pub(super) fn table(ranks: &[Rank]) -> String {
     grid(&header, &ranks.iter().map(line).collect::<Vec<_>>())
 }
 
+/// The panels of the chart.
+const PANELS: [(&str, fn(&Rank) -> f64); 5] = [
+    ("nodes explored", |rank| rank.explored as f64),
+    ("kB given", |rank| rank.bytes_given as f64 / 1e3),
+    ("kB received", |rank| rank.bytes_received as f64 / 1e3),
+    ("seconds busy", |rank| rank.seconds * rank.busy()),
+    ("seconds idle", |rank| rank.idle_seconds),
+];
+
+/// Returns a chart with a bar for each rank in each panel.
+pub(super) fn chart(ranks: &[Rank]) -> Chart {
+    let series = |rank: &Rank| BarSeries {
+        name: format!("rank {}", rank.rank),
+        bars: PANELS.iter().map(|(_, value)| Some(Estimate::exact(value(rank)))).collect(),
+    };
+    Chart::Bars(Bars {
+        axis: String::new(),
+        groups: PANELS.iter().map(|(name, _)| (*name).to_owned()).collect(),
+        series: ranks.iter().map(series).collect(),
+        reference: None,
+    })
+}
+
 #[cfg(test)]
-pub(super) mod tests {
+mod tests {
     use super::*;
 
-    pub(super) fn three_ranks() -> Vec<Rank> {
+    fn three_ranks() -> Vec<Rank> {
         let of = |rank: usize, explored, idle_seconds| Rank {
             rank,
             host: format!("node{rank}"),
@@ -103,5 +123,14 @@ pub(super) mod tests {
         for part in ["1 ", "10,000", "24.0 kB", "16.0 kB", "500 ms", "75.0 %", "node1"] {
             assert!(lines[2].contains(part), "{part}: {table}");
         }
+    }
+
+    #[test]
+    fn every_rank_has_a_bar_in_each_panel() {
+        let Chart::Bars(chart) = chart(&three_ranks()) else { unreachable!() };
+        assert_eq!(chart.groups.len(), 5);
+        assert_eq!(chart.series[1].name, "rank 1");
+        let bars: Vec<f64> = chart.series[1].bars.iter().map(|bar| bar.unwrap().value).collect();
+        assert_eq!(bars, [10_000.0, 24.0, 16.0, 1.5, 0.5]);
     }
 }

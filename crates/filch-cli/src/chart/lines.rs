@@ -6,7 +6,7 @@ use super::canvas::{width, Align, Canvas, Legend, SIZE, SMALL};
 use super::colour::{self, Colour};
 use super::scale::{round_up, Scale};
 use super::{interval, Drawing, Estimate, Line, Lines};
-use crate::figures::number;
+use crate::format::number;
 
 const WIDTH: i32 = 900;
 const HEIGHT: i32 = 340;

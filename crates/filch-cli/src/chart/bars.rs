@@ -9,7 +9,7 @@ use super::canvas::{width, Align, Canvas, Legend, SIZE, SMALL};
 use super::colour::{self, Colour};
 use super::scale::{round_up, Scale};
 use super::{interval, Bars, Drawing, Estimate};
-use crate::figures::number;
+use crate::format::number;
 
 const WIDTH: i32 = 960;
 

@@ -1,6 +1,6 @@
 //! Converts figures to pixels, and chooses the labels of an axis.
 
-use crate::figures::grouped;
+use crate::format::grouped;
 
 /// An axis: maps figures to pixels.
 #[derive(Clone, Copy, Debug)]

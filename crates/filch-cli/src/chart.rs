@@ -10,6 +10,8 @@ mod csv;
 mod heat_map;
 mod lanes;
 mod lines;
+#[doc(hidden)]
+pub mod samples;
 mod scale;
 
 use std::path::Path;
@@ -18,25 +20,26 @@ use anyhow::Result;
 
 use self::canvas::{Align, Canvas, SIZE};
 use self::colour::{escape, Colour, Palette};
-use crate::figures::{number, write_file};
+use crate::format::number;
+use crate::output_file::write_text;
 
-pub(crate) use self::csv::line as csv_line;
+pub use self::csv::line as csv_line;
 
 /// The texts of a chart on a page, also for screen readers.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Texts<'a> {
+pub struct Texts<'a> {
     /// The prefix of its elements' ids, unique on the page.
-    pub(crate) id: &'a str,
+    pub id: &'a str,
     /// Its title.
-    pub(crate) title: &'a str,
+    pub title: &'a str,
     /// A description of what it shows.
-    pub(crate) description: &'a str,
+    pub description: &'a str,
 }
 
 /// Returns the chart for a page, in the page's colours.
 ///
 /// They are `--paper`, `--faint`, `--grid`, `--right`, `--wrong` and `--series-1` to `--series-8`.
-pub(crate) fn svg(chart: &Chart, words: Texts<'_>) -> Result<String> {
+pub fn svg(chart: &Chart, words: Texts<'_>) -> Result<String> {
     let (svg, (width, height)) = draw(chart, None, Palette::Page)?;
     let body = svg.split_once('>').map_or("", |(_, body)| body);
     let Texts { id, title, description } = words;
@@ -52,13 +55,25 @@ pub(crate) fn svg(chart: &Chart, words: Texts<'_>) -> Result<String> {
 }
 
 /// Writes the chart to a file, dark on white, replacing an existing file.
-pub(crate) fn write(path: &Path, chart: &Chart, title: &str, subtitle: &str) -> Result<()> {
-    let (svg, _) = draw(chart, Some((title, subtitle)), Palette::Fixed)?;
-    write_file(path, |writer| Ok(writer.write_all(svg.as_bytes())?))
+pub fn write(path: &Path, chart: &Chart, title: &str, subtitle: &str) -> Result<()> {
+    write_all(path, std::slice::from_ref(chart), title, subtitle)
+}
+
+/// Writes charts to one file in the same way, one below the other.
+pub fn write_all(path: &Path, charts: &[Chart], title: &str, subtitle: &str) -> Result<()> {
+    let (mut body, mut size) = (String::new(), (0, 0));
+    for (place, chart) in charts.iter().enumerate() {
+        let (svg, (width, height)) = draw(chart, (place == 0).then_some((title, subtitle)), Palette::Fixed)?;
+        body.push_str(&svg.replacen("<svg", &format!("<svg y=\"{}\"", size.1), 1));
+        size = (size.0.max(width), size.1 + height);
+    }
+    let (width, height) = size;
+    let start = format!("<svg width=\"{width}\" height=\"{height}\" xmlns=\"http://www.w3.org/2000/svg\">\n");
+    write_text(path, &(start + &body + "</svg>\n"))
 }
 
 /// Returns the figures of the chart, as comma-separated values with a heading.
-pub(crate) fn csv(chart: &Chart) -> String {
+pub fn csv(chart: &Chart) -> String {
     csv::of(chart)
 }
 
@@ -101,8 +116,7 @@ fn draw(chart: &Chart, heading: Option<(&str, &str)>, palette: Palette) -> Resul
     let (across, down) = (width + 2 * MARGIN, height + 2 * MARGIN);
     let (left, above) = (-MARGIN, -MARGIN);
     let svg = format!(
-        "<svg width=\"{across}\" height=\"{down}\" viewBox=\"{left} {above} {across} {down}\" \
-         xmlns=\"http://www.w3.org/2000/svg\">\n\
+        "<svg width=\"{across}\" height=\"{down}\" viewBox=\"{left} {above} {across} {down}\">\n\
          <rect x=\"{left}\" y=\"{above}\" width=\"{across}\" height=\"{down}\" fill=\"#ffffff\"/>{body}"
     );
     Ok((svg, (across, down)))
@@ -119,7 +133,7 @@ fn interval(Estimate { value, low, high }: Estimate) -> String {
 
 /// A chart of any kind.
 #[derive(Clone, Debug)]
-pub(crate) enum Chart {
+pub enum Chart {
     /// Groups of bars side by side, with error bars. An example is ratios by program and
     /// implementation.
     Bars(Bars),
@@ -133,87 +147,94 @@ pub(crate) enum Chart {
 
 /// Groups of bars.
 #[derive(Clone, Debug)]
-pub(crate) struct Bars {
+pub struct Bars {
     /// The title of the axis: `run time, THE = 1`.
-    pub(crate) axis: String,
+    pub axis: String,
     /// Names of the groups, along the axis.
-    pub(crate) groups: Vec<String>,
+    pub groups: Vec<String>,
     /// The series, each with its own colour.
-    pub(crate) series: Vec<BarSeries>,
+    pub series: Vec<BarSeries>,
     /// The value of a reference line: the baseline of normalised values.
-    pub(crate) reference: Option<f64>,
+    pub reference: Option<f64>,
 }
 
 /// The bars of one colour.
 #[derive(Clone, Debug)]
-pub(crate) struct BarSeries {
+pub struct BarSeries {
     /// Its name in the legend.
-    pub(crate) name: String,
+    pub name: String,
     /// A bar for each group; `None` if there is none.
-    pub(crate) bars: Vec<Option<Estimate>>,
+    pub bars: Vec<Option<Estimate>>,
 }
 
 /// A figure with its interval.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Estimate {
+pub struct Estimate {
     /// The figure.
-    pub(crate) value: f64,
+    pub value: f64,
     /// The lower end of the interval.
-    pub(crate) low: f64,
+    pub low: f64,
     /// The upper end of the interval.
-    pub(crate) high: f64,
+    pub high: f64,
+}
+
+impl Estimate {
+    /// Makes a figure without an interval.
+    pub fn exact(value: f64) -> Estimate {
+        Estimate { value, low: value, high: value }
+    }
 }
 
 /// Lines over a number.
 #[derive(Clone, Debug)]
-pub(crate) struct Lines {
+pub struct Lines {
     /// The title of the x axis.
-    pub(crate) x_axis: String,
+    pub x_axis: String,
     /// The title of the y axis.
-    pub(crate) y_axis: String,
+    pub y_axis: String,
     /// Whether the x axis is logarithmic.
-    pub(crate) log_x: bool,
+    pub log_x: bool,
     /// Whether the y axis is logarithmic.
-    pub(crate) log_y: bool,
+    pub log_y: bool,
     /// The lines.
-    pub(crate) lines: Vec<Line>,
+    pub lines: Vec<Line>,
     /// A vertical line at this x value, with a name: a knee.
-    pub(crate) marker: Option<(f64, String)>,
+    pub marker: Option<(f64, String)>,
 }
 
 /// A line.
 #[derive(Clone, Debug)]
-pub(crate) struct Line {
+pub struct Line {
     /// Its name in the legend.
-    pub(crate) name: String,
+    pub name: String,
     /// Its points, by x.
-    pub(crate) points: Vec<(f64, Estimate)>,
+    pub points: Vec<(f64, Estimate)>,
 }
 
 /// Correct and incorrect points on a grid.
 #[derive(Clone, Debug)]
-pub(crate) struct HeatMap {
+pub struct HeatMap {
     /// The title of the x axis.
-    pub(crate) x_axis: String,
+    pub x_axis: String,
     /// The title of the y axis.
-    pub(crate) y_axis: String,
+    pub y_axis: String,
     /// Cells: x, y, and the share of incorrect runs, from 0 to 1.
-    pub(crate) cells: Vec<(u32, u32, f64)>,
+    pub cells: Vec<(u32, u32, f64)>,
     /// Whether the line y = x is drawn.
-    pub(crate) diagonal: bool,
+    pub diagonal: bool,
 }
 
 /// Workers and their busy times.
 #[derive(Clone, Debug)]
-pub(crate) struct Lanes {
+pub struct Lanes {
     /// The title of the time axis: `milliseconds`.
-    pub(crate) axis: String,
+    pub axis: String,
     /// Groups of lanes, one below the other, each with a name.
-    pub(crate) groups: Vec<(String, Vec<Lane>)>,
+    pub groups: Vec<(String, Vec<Lane>)>,
 }
 
 /// A worker: its name, and its pieces: start, end, and whether it was stolen.
-pub(crate) type Lane = (String, Vec<(f64, f64, bool)>);
+pub type Lane = (String, Vec<(f64, f64, bool)>);
 
 #[cfg(test)]
-pub(crate) mod tests;
+mod tests;

@@ -3,7 +3,7 @@
 use super::{Chart, Estimate};
 
 /// Formats a line of comma-separated fields, quoted if necessary.
-pub(crate) fn line<'a>(fields: impl IntoIterator<Item = &'a str>) -> String {
+pub fn line<'a>(fields: impl IntoIterator<Item = &'a str>) -> String {
     let mut line = String::new();
     for (place, field) in fields.into_iter().enumerate() {
         if place > 0 {
