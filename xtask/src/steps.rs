@@ -128,7 +128,7 @@ impl Step {
     /// The builds that a step uses for long.
     fn builds(self) -> &'static [Build] {
         match self {
-            // The first of these steps builds the lab's program, and the others only run it.
+            // The first of these steps builds both programs, and the others only run them.
             Step::Fmt | Step::Models | Step::Mpi | Step::BenchSmoke | Step::Browser => &[],
             // These steps wait for the build of the unit tests, and then run beside the tests.
             Step::Clippy | Step::Doctest => &[],
@@ -150,13 +150,13 @@ impl Step {
 
     /// Returns whether two steps cannot run at the same time.
     fn conflicts_with(&self, other: &Step) -> bool {
-        // Some steps run the lab's program with MPI. Its file has the same path as the program that
-        // the unit tests build without MPI.
-        let uses_lab = [Step::Models, Step::Mpi, Step::BenchSmoke, Step::Browser];
-        let replaces_lab = |one: &Step, other: &Step| *one == Step::Unit && uses_lab.contains(other);
+        // Some steps run programs with MPI. Their files have the same paths as the programs that the
+        // unit tests build without MPI.
+        let uses_programs = [Step::Models, Step::Mpi, Step::BenchSmoke, Step::Browser];
+        let replaces_programs = |one: &Step, other: &Step| *one == Step::Unit && uses_programs.contains(other);
         self.builds().iter().any(|build| other.builds().contains(build))
-            || replaces_lab(self, other)
-            || replaces_lab(other, self)
+            || replaces_programs(self, other)
+            || replaces_programs(other, self)
     }
 
     /// The name on the command line and in the summary.

@@ -1,16 +1,12 @@
 //! Rows of figures, as JSON, as tables and as drawings.
 
-mod file;
-mod format;
-mod json;
 mod plot;
 mod table;
 
-pub(crate) use file::{check_writable, write as write_file};
-pub(crate) use format::{bytes, grouped, time};
-pub(crate) use json::write_json;
+pub(crate) use filch_cli::format::{bytes, grid, grouped, number, threads, time};
+pub(crate) use filch_cli::output_file::{check_writable, write as write_file, write_json};
 pub(crate) use plot::write_plot;
-pub(crate) use table::{comparison, grid, number, tables};
+pub(crate) use table::{comparison, tables};
 
 use serde::Serialize;
 
@@ -76,15 +72,6 @@ pub(crate) fn rows<'a>(suite: &'a str, series: &'a [Series], machine: &'a Machin
         })
     };
     series.iter().filter_map(row).collect()
-}
-
-/// Formats a number of threads.
-pub(crate) fn threads(count: usize) -> String {
-    if count == 1 {
-        "1 thread".to_owned()
-    } else {
-        format!("{count} threads")
-    }
 }
 
 /// Rounds a value to four digits after the point. Further digits are below what any clock resolves,

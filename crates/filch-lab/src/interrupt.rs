@@ -5,15 +5,13 @@
 
 use std::process::{self, Child, Command, ExitCode};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
+use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::time::Instant;
 
-use anyhow::{Context, Result};
+use anyhow::Result;
+pub(crate) use filch_cli::interrupt::CODE;
 
 use crate::{say, watch};
-
-/// The exit code of a program that was ended by Ctrl-C.
-pub(crate) const CODE: u8 = 130;
 
 static HANDLED: AtomicBool = AtomicBool::new(false);
 
@@ -24,17 +22,11 @@ type Children = Mutex<Vec<Weak<Mutex<Child>>>>;
 
 static CHILDREN: Children = Mutex::new(Vec::new());
 
-/// Installs a handler for signals, which receives the time of the first one. For the first signal
-/// that is `None`.
+/// Installs a handler for signals, and [shields](shield) child processes from them.
 ///
-/// It can be called only once in a process.
+/// The handler receives the time of the first signal; for the first signal that is `None`.
 pub(crate) fn handle(on_signal: impl Fn(Option<Instant>) + Send + 'static) -> Result<()> {
-    let first = OnceLock::new();
-    ctrlc::set_handler(move || {
-        on_signal(first.get().copied());
-        first.get_or_init(Instant::now);
-    })
-    .context("cannot install the Ctrl-C handler")?;
+    filch_cli::interrupt::handle(on_signal)?;
     // Relaxed: it publishes no data.
     HANDLED.store(true, Ordering::Relaxed);
     Ok(())

@@ -1,4 +1,4 @@
-//! `filch lab`: instruments for this machine.
+//! `filch-lab lab`: instruments for this machine.
 //!
 //! They repeat what the papers measured on theirs, and measure the prices that all designs here
 //! trade in.

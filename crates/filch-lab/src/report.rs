@@ -1,4 +1,4 @@
-//! `filch report`: runs every suite and every instrument, then writes a page.
+//! `filch-lab report`: runs every suite and every instrument, then writes a page.
 //!
 //! [`collect`] measures, [`sections`] compares the results with the papers' claims, [`page`] writes
 //! them.

@@ -5,12 +5,12 @@ use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
 use std::process::{Command, Output, Stdio};
 
-fn filch(arguments: &[&str]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_filch")).args(arguments).output().expect("the program starts")
+fn filch_lab(arguments: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_filch-lab")).args(arguments).output().expect("the program starts")
 }
 
 fn refused(arguments: &[&str], reason: &str) {
-    let output = filch(arguments);
+    let output = filch_lab(arguments);
     let said = String::from_utf8_lossy(&output.stderr);
     assert!(!output.status.success(), "{arguments:?} was accepted");
     assert!(said.contains(reason), "{arguments:?}: {said}");
@@ -60,7 +60,7 @@ fn a_suite_whose_output_cannot_be_written_does_not_run() {
     ] {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("nowhere").join("figures");
-        let output = filch(&["bench", suite, option, path.to_str().unwrap()]);
+        let output = filch_lab(&["bench", suite, option, path.to_str().unwrap()]);
         let said = String::from_utf8_lossy(&output.stderr);
         assert!(!output.status.success());
         assert!(said.contains("cannot be written"), "{said}");
@@ -85,7 +85,7 @@ fn an_instrument_whose_output_cannot_be_written_does_not_run() {
 fn fence_costs_are_rows_and_a_table() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("figures.json");
-    let output = filch(&["lab", "fences", "--quick", "--json", path.to_str().unwrap()]);
+    let output = filch_lab(&["lab", "fences", "--quick", "--json", path.to_str().unwrap()]);
     let shown = String::from_utf8_lossy(&output.stdout);
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     let rows: Vec<serde_json::Value> = serde_json::from_slice(&fs::read(&path).unwrap()).unwrap();
@@ -98,7 +98,7 @@ fn fence_costs_are_rows_and_a_table() {
 
 #[test]
 fn the_trace_of_a_refuted_model_shows_store_buffers() {
-    let output = filch(&["verify", "chase_lev/unfenced", "--trace", "--bound", "1"]);
+    let output = filch_lab(&["verify", "chase_lev/unfenced", "--trace", "--bound", "1"]);
     let shown = String::from_utf8_lossy(&output.stdout);
     assert!(output.status.success(), "{shown}");
     for part in ["step | owner", "its buffer | thief", "[T=", "reaches memory", "So a task is extracted twice: task"] {
@@ -108,14 +108,14 @@ fn the_trace_of_a_refuted_model_shows_store_buffers() {
 
 #[test]
 fn a_model_that_holds_has_no_trace() {
-    let output = filch(&["verify", "chase_lev", "--trace", "--bound", "1", "--tasks", "2"]);
+    let output = filch_lab(&["verify", "chase_lev", "--trace", "--bound", "1", "--tasks", "2"]);
     assert!(output.status.success());
     assert!(String::from_utf8_lossy(&output.stdout).contains("nothing is refuted"));
 }
 
 #[test]
 fn the_published_bulk_queue_is_refuted_as_expected() {
-    let output = filch(&["verify", "bulk/published", "--quick"]);
+    let output = filch_lab(&["verify", "bulk/published", "--quick"]);
     let shown = String::from_utf8_lossy(&output.stdout);
     assert!(output.status.success(), "{shown}");
     assert!(shown.contains("refuted: a task is extracted twice"), "{shown}");
@@ -123,7 +123,7 @@ fn the_published_bulk_queue_is_refuted_as_expected() {
 
 #[test]
 fn the_explorer_listens_on_the_loopback_interface_only() {
-    let mut served = Command::new(env!("CARGO_BIN_EXE_filch"))
+    let mut served = Command::new(env!("CARGO_BIN_EXE_filch-lab"))
         .args(["verify", "chase_lev", "--explore", "--port", "0"])
         .stdout(Stdio::piped())
         .spawn()
@@ -149,8 +149,17 @@ fn the_explorer_listens_on_the_loopback_interface_only() {
 #[test]
 fn one_run_of_the_solver_suite_prints_its_result() {
     for contender in ["filch", "ddo", "two-serial"] {
-        let output =
-            filch(&["bench", "solver-run", "golomb/7", "--contender", contender, "--threads", "2", "--limit", "60"]);
+        let output = filch_lab(&[
+            "bench",
+            "solver-run",
+            "golomb/7",
+            "--contender",
+            contender,
+            "--threads",
+            "2",
+            "--limit",
+            "60",
+        ]);
         let shown = String::from_utf8_lossy(&output.stdout);
         assert!(output.status.success(), "{contender}: {}", String::from_utf8_lossy(&output.stderr));
         let answer: serde_json::Value = serde_json::from_str(&shown).unwrap();
@@ -168,7 +177,7 @@ fn one_run_of_the_solver_suite_prints_its_result() {
 fn ctrl_c_ends_a_suite_with_the_finished_cases() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("figures.json");
-    let mut child = Command::new(env!("CARGO_BIN_EXE_filch"))
+    let mut child = Command::new(env!("CARGO_BIN_EXE_filch-lab"))
         .args(["bench", "bulk", "--quick", "--json", path.to_str().unwrap()])
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())

@@ -1,11 +1,11 @@
-//! Tests of `filch lab litmus`.
+//! Tests of `filch-lab lab litmus`.
 
 use std::fs;
 use std::path::Path;
 use std::process::{Command, Output};
 
 fn litmus(arguments: &[&str], folder: &Path) -> Output {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_filch"));
+    let mut command = Command::new(env!("CARGO_BIN_EXE_filch-lab"));
     command.args(["lab", "litmus"]).args(arguments).current_dir(folder).output().expect("the program starts")
 }
 

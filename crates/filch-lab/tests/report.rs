@@ -1,4 +1,4 @@
-//! Tests of `filch report`. Figures do not matter here: the tests run rehearsals, and parts of
+//! Tests of `filch-lab report`. Figures do not matter here: the tests run rehearsals, and parts of
 //! them.
 
 use std::fs;
@@ -6,7 +6,7 @@ use std::path::Path;
 use std::process::{Command, Output};
 
 fn command(out: &Path, words: &str) -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_filch"));
+    let mut command = Command::new(env!("CARGO_BIN_EXE_filch-lab"));
     command.args(["report", "--out"]).arg(out).args(words.split(' '));
     command
 }

@@ -1,11 +1,13 @@
-//! Tests of `filch simulate`.
+//! Tests of `filch-lab simulate`.
 
 use std::fs;
 use std::path::Path;
 use std::process::{Command, Output};
 
-fn filch(arguments: &[&str], folder: &Path) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_filch")).args(arguments).current_dir(folder).output().unwrap()
+use filch_dd::problems::independent_set;
+
+fn filch_lab(arguments: &[&str], folder: &Path) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_filch-lab")).args(arguments).current_dir(folder).output().unwrap()
 }
 
 fn said(bytes: &[u8]) -> String {
@@ -15,10 +17,8 @@ fn said(bytes: &[u8]) -> String {
 /// Makes a folder with a recording of a small search.
 fn recorded() -> tempfile::TempDir {
     let folder = tempfile::tempdir().unwrap();
-    let output =
-        filch(&["generate", "graph", "--vertices", "60", "--per-thousand", "150", "--out", "graph"], folder.path());
-    assert!(output.status.success(), "{}", said(&output.stderr));
-    let output = filch(&["simulate", "--record", "misp", "graph", "--out", "recording"], folder.path());
+    fs::write(folder.path().join("graph"), independent_set::random(60, 150, 1, 1).text()).unwrap();
+    let output = filch_lab(&["simulate", "--record", "misp", "graph", "--out", "recording"], folder.path());
     assert!(output.status.success(), "{}", said(&output.stderr));
     assert!(said(&output.stdout).starts_with("Recorded: misp graph, "), "{}", said(&output.stdout));
     folder
@@ -30,7 +30,7 @@ fn a_recorded_search_is_simulated_deterministically() {
     let simulate = || {
         let words =
             "simulate --recording recording --ranks 2,20 --nodes 50 --handle 500 --json rows.json --plot plot.svg";
-        let output = filch(&words.split(' ').collect::<Vec<_>>(), folder.path());
+        let output = filch_lab(&words.split(' ').collect::<Vec<_>>(), folder.path());
         assert!(output.status.success(), "{}", said(&output.stderr));
         said(&output.stdout)
     };
@@ -54,7 +54,7 @@ fn an_invalid_recording_is_refused_with_a_reason() {
         ("short", "damaged or truncated"),
         ("none", "cannot read the file"),
     ] {
-        let output = filch(&["simulate", "--recording", file], folder.path());
+        let output = filch_lab(&["simulate", "--recording", file], folder.path());
         assert!(!output.status.success());
         assert!(said(&output.stderr).contains(reason), "{file}: {}", said(&output.stderr));
     }

@@ -1,6 +1,6 @@
 //! A measured bound, kept in a file, from which a delta can be made.
 //!
-//! `filch lab litmus --calibrate FILE` writes the file.
+//! `filch-lab lab litmus --calibrate FILE` writes the file.
 //!
 //! The file names the CPU model of the measurement, and is rejected on any other model. It is plain
 //! text, so that it is readable. It ends with a checksum, so that an accidental edit of the bound

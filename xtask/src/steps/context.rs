@@ -90,23 +90,34 @@ impl Context {
         *self.mpi.get_or_init(|| mpi::is_installed(self) || (self.may_install_mpi && mpi::install(self)))
     }
 
-    /// Returns a command line of the lab's program. The first caller builds it while the
+    /// Returns a command line of the users' program.
+    pub(crate) fn filch(&self) -> Result<CommandLine> {
+        self.program("filch")
+    }
+
+    /// Returns a command line of the lab's program.
+    pub(crate) fn lab(&self) -> Result<CommandLine> {
+        self.program("filch-lab")
+    }
+
+    /// Returns a command line of one of the two programs. The first caller builds both while the
     /// others wait.
     ///
-    /// The program has MPI if MPI is installed, so that one build is enough for every step. Its
-    /// times are not checked, so it has the profile of the unit tests. The command does not run
+    /// The programs have MPI if MPI is installed, so that one build is enough for every step. Their
+    /// times are not checked, so they have the profile of the unit tests. The command does not run
     /// cargo again: a step that compiles at the same time would hold cargo's lock.
-    pub(crate) fn lab(&self) -> Result<CommandLine> {
+    fn program(&self, name: &str) -> Result<CommandLine> {
         let mut lab = self.lab.lock().unwrap_or_else(PoisonError::into_inner);
-        let program = match &*lab {
-            Some(program) => program.clone(),
+        let lab = match &mut *lab {
+            Some(lab) => lab,
             None => {
-                let features = if self.has_mpi() { "--features mpi" } else { "" };
-                let build = self.cargo("build --profile test -p filch-lab").words(features);
-                lab.insert(artifact::build(build, "filch", None)?).clone()
+                let features = if self.has_mpi() { "--features filch-cli/mpi,filch-lab/mpi" } else { "" };
+                let build = self.cargo("build --profile test -p filch-cli -p filch-lab").words(features);
+                lab.insert(artifact::build(build, "filch-lab", None)?)
             }
         };
-        Ok(self.command(program))
+        // Cargo puts both into one folder.
+        Ok(self.command(lab.with_file_name(format!("{name}{}", env::consts::EXE_SUFFIX))))
     }
 
     /// Returns a command line of `cargo` for filch's rayon-core, which is not a workspace member.

@@ -1,9 +1,9 @@
 //! Tests the solver and the explorations across processes, under the `mpirun` of this machine.
 //!
 //! Builds with MPI use few profiles, because its bindings alone take half a minute in each.
-//! `models`, `bench-smoke` and `browser` run the same build of the lab with MPI; `clippy` and `doc`
-//! use MPI in the debug build. `clippy`, `doc` and `unit` also show that the whole workspace builds
-//! without MPI.
+//! `models`, `bench-smoke` and `browser` run the same build of both programs with MPI; `clippy` and
+//! `doc` use MPI in the debug build. `clippy`, `doc` and `unit` also show that the whole workspace
+//! builds without MPI.
 
 use std::env;
 use std::fs;
@@ -89,8 +89,8 @@ pub(super) fn run(context: &Context) -> Result<Outcome> {
             missing(context).join(" and ")
         ));
     }
-    // Includes the lab's package, though only the other one has such a test. So most dependencies
-    // are built already.
+    // Both commands include the lab's package, which has no such test. So most dependencies are
+    // built already.
     let tests = context.cargo("test -p filch-mpi -p filch-lab --features filch-mpi/mpi,filch-lab/mpi --test ranks");
     match context.effort {
         Effort::Quick | Effort::Usual => tests,
@@ -98,10 +98,10 @@ pub(super) fn run(context: &Context) -> Result<Outcome> {
     }
     .run()?;
     // This is a separate command. Together with the tests above, a feature of a dependency differs,
-    // and cargo would build the lab again.
-    context.cargo("test -p filch-lab --features mpi --test mpi").run()?;
+    // and cargo would build the program again.
+    context.cargo("test -p filch-cli -p filch-lab --features filch-cli/mpi,filch-lab/mpi --test mpi").run()?;
 
-    let filch = context.lab()?.launched_by(&mpirun(context));
+    let filch = context.filch()?.launched_by(&mpirun(context));
     let solve = filch.clone().words(smoke::SOLVE).words("--threads 1 --mpi");
     smoke::run_and_check(context, solve, "solve-mpi", |json| {
         check_ranks(json)?;

@@ -35,10 +35,10 @@ pub(super) fn run(context: &Context) -> Result<Outcome> {
         bench(context, suite)?;
     }
     for traversal in TRAVERSALS {
-        let graph = context.lab()?.words("graph").arg(traversal).words(TORUS);
+        let graph = context.filch()?.words("graph").arg(traversal).words(TORUS);
         run_and_check(context, graph, &format!("graph-{traversal}"), |json| check_traversal(traversal, json))?;
     }
-    run_and_check(context, context.lab()?.words(SOLVE).words("--threads 2"), "solve", check_solution)?;
+    run_and_check(context, context.filch()?.words(SOLVE).words("--threads 2"), "solve", check_solution)?;
     Ok(Outcome::Passed)
 }
 
@@ -64,7 +64,7 @@ pub(super) fn check_solution(json: &str) -> Result<()> {
     Ok(())
 }
 
-/// Runs the lab's program by `command`, and checks the JSON in its output file `name`.
+/// Runs a program by `command`, and checks the JSON in its output file `name`.
 pub(super) fn run_and_check<T>(
     context: &Context,
     command: CommandLine,

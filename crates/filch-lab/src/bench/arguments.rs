@@ -7,7 +7,7 @@ use anyhow::Result;
 use clap::{Args, Subcommand};
 
 use super::{bulk, cilk, fork_join, mpi, queues, solver, Limit, Options, THREADS};
-use crate::pool_threads;
+use crate::command_line::pool_threads;
 
 /// A suite and its arguments.
 #[derive(Debug, Subcommand)]
@@ -28,7 +28,7 @@ pub(crate) enum Suite {
     Solver(SolverArguments),
     /// Measure two MPI ranks beside two threads, and the cost of checkpoints.
     ///
-    /// Needs `mpirun`, and a filch that was built with MPI.
+    /// Needs `mpirun`, and a `filch-lab` that was built with MPI.
     Mpi(MpiArguments),
     /// Measure the Cilk programs on exactly-once queues, other schedulers and rayon.
     ///
@@ -199,7 +199,7 @@ pub(crate) struct CilkArguments {
     #[arg(long, value_name = "N", value_parser = store_bound)]
     bound: Option<usize>,
 
-    /// Read the bound from a file that `filch lab litmus --calibrate` has written.
+    /// Read the bound from a file that `filch-lab lab litmus --calibrate` has written.
     ///
     /// The file must be from this model of CPU. It is evidence, not proof: you vouch that it
     /// describes this CPU. Under a hypervisor, a CPU of the same name may have another store

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::Series;
+use super::{grid, number, Series};
 use crate::stats;
 
 /// Formats a table for each unit and number of threads of a case.
@@ -67,41 +67,6 @@ fn ratio(value: f64) -> String {
     }
 }
 
-/// Formats lines under a header, in columns. The first and the last are left-aligned, all others
-/// right-aligned.
-pub(crate) fn grid(header: &[String], lines: &[Vec<String>]) -> String {
-    let last = header.len() - 1;
-    let width = |column: usize| {
-        let cells = std::iter::once(header).chain(lines.iter().map(Vec::as_slice));
-        cells.filter_map(|line| line.get(column)).map(|cell| cell.chars().count()).max().unwrap_or(0)
-    };
-    let widths: Vec<usize> = (0..header.len()).map(width).collect();
-
-    let mut text = String::new();
-    for line in std::iter::once(header).chain(lines.iter().map(Vec::as_slice)) {
-        let cells = line.iter().zip(&widths).enumerate().map(|(column, (cell, &width))| {
-            if column == 0 || column == last {
-                format!("{cell:<width$}")
-            } else {
-                format!("{cell:>width$}")
-            }
-        });
-        text.push_str("  ");
-        text.push_str(cells.collect::<Vec<_>>().join("  ").trim_end());
-        text.push('\n');
-    }
-    text
-}
-
-/// Formats a figure with about three digits.
-pub(crate) fn number(value: f64) -> String {
-    match value.abs() {
-        size if size < 10.0 => format!("{value:.2}"),
-        size if size < 100.0 => format!("{value:.1}"),
-        _ => format!("{value:.0}"),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::super::tests::series;
@@ -126,14 +91,6 @@ mod tests {
     fn a_ratio_to_zero_is_a_dash() {
         let nothing = series("rayon", &[0.0]);
         assert!(comparison(&[&nothing], &["rayon"]).contains("0.00        -"));
-    }
-
-    #[test]
-    fn figures_keep_three_digits() {
-        assert_eq!(number(1.234), "1.23");
-        assert_eq!(number(12.34), "12.3");
-        assert_eq!(number(1234.5), "1234");
-        assert_eq!(number(0.0), "0.00");
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! Command-line arguments of `filch simulate`.
+//! Command-line arguments of `filch-lab simulate`.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -7,6 +7,7 @@ use anyhow::{anyhow, bail, Result};
 use clap::{Args, ValueEnum};
 use filch_mpi::simulate::{Costs, Line, Plan, Scaling, Settings, Wire};
 
+use crate::command_line::seconds;
 use crate::problem::Kind;
 
 /// The cost of a message in Open MPI 4.1, in nanoseconds. It is between two processes of one
@@ -33,7 +34,7 @@ pub(crate) struct Arguments {
     out: Option<PathBuf>,
 
     /// Stop recording after this time; unexplored nodes are missing in the recording.
-    #[arg(long, value_name = "SECONDS", value_parser = crate::seconds, requires = "record")]
+    #[arg(long, value_name = "SECONDS", value_parser = seconds, requires = "record")]
     time: Option<Duration>,
 
     /// Simulate the search of this recording.

@@ -1,4 +1,4 @@
-//! `filch simulate`: the coordinator of a run across machines, with thousands of simulated ranks.
+//! `filch-lab simulate`: the coordinator of a run across machines, with thousands of ranks.
 //!
 //! It shows where the coordinator saturates.
 
@@ -15,9 +15,9 @@ use serde::Serialize;
 
 use crate::figures::{self, bytes, grouped, number, time};
 use crate::machine::Machine;
-use crate::{print, say};
+use crate::{chart, print, say};
 
-/// Runs `filch simulate`.
+/// Runs `filch-lab simulate`.
 pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     if let Some(wanted) = arguments.record()? {
         let recording = record::record(&wanted)?;
@@ -44,8 +44,8 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
         figures::write_file(path, |file| Ok(serde_json::to_writer_pretty(file, &report)?))?;
     }
     if let Some(path) = arguments.plot() {
-        let svg = plot::draw(&format!("One coordinator and many simulated ranks: {}", recording.name()), &rows)?;
-        figures::write_file(path, |file| Ok(file.write_all(svg.as_bytes())?))?;
+        let title = format!("One coordinator and many simulated ranks: {}", recording.name());
+        chart::write_all(path, &plot::charts(&rows), &title, "weak scaling: the work grows with the ranks")?;
     }
     Ok(())
 }

@@ -1,4 +1,4 @@
-//! Command-line arguments of `filch verify`.
+//! Command-line arguments of `filch-lab verify`.
 
 use anyhow::{bail, ensure, Result};
 use clap::{Args, ValueEnum};

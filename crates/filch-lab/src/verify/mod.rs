@@ -1,4 +1,4 @@
-//! `filch verify`: searches the models of filch-model, with a progress display.
+//! `filch-lab verify`: searches the models of filch-model, with a progress display.
 
 mod arguments;
 mod table;

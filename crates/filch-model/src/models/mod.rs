@@ -183,8 +183,8 @@ pub fn named(name: &str) -> Option<Model> {
     all().into_iter().find(|model| model.name == name)
 }
 
-/// Searches the quick cases of some models. Panics at the first unexpected result. `filch verify`
-/// does the same with all models.
+/// Searches the quick cases of some models. Panics at the first unexpected result. `filch-lab
+/// verify` does the same with all models.
 #[cfg(test)]
 fn confirm(models: &[Model]) {
     for model in models {

@@ -48,7 +48,7 @@ impl fmt::Display for RecordingError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             RecordingError::Foreign => {
-                f.write_str("expected a recording, found another kind of file; `filch simulate --record PROBLEM FILE --out RECORDING` makes one")
+                f.write_str("expected a recording, found another kind of file; `filch-lab simulate --record PROBLEM FILE --out RECORDING` makes one")
             }
             RecordingError::Version(version) => {
                 write!(

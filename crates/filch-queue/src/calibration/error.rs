@@ -86,7 +86,7 @@ impl fmt::Display for Reason<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.0 {
             CalibrationError::NotACalibration => f.write_str(
-                "expected a calibration, found another kind of file; `filch lab litmus --calibrate` writes one",
+                "expected a calibration, found another kind of file; `filch-lab lab litmus --calibrate` writes one",
             ),
             CalibrationError::UnknownVersion { found } => {
                 write!(f, "expected version {VERSION} of the format, found version {found}; measure again")

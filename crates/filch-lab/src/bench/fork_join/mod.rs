@@ -29,9 +29,6 @@ pub(crate) use claims::{fib, join_cost, verdicts, wake_cost};
 /// The suite's name.
 pub(crate) const SUITE: &str = "fork-join";
 
-/// The largest number of threads that a user may ask for.
-pub(crate) const MAX_THREADS: usize = 1024;
-
 /// Options of the suite.
 #[derive(Clone, Debug)]
 pub(crate) struct Options {

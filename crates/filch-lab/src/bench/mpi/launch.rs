@@ -5,6 +5,7 @@ use std::process::{Command, Stdio};
 use std::thread;
 
 use anyhow::{bail, ensure, Context, Result};
+use filch_cli::mpi::INSTALL;
 use filch_dd::Cost;
 use serde::Deserialize;
 
@@ -48,7 +49,9 @@ struct Statistics {
 /// Checks whether ranks can be started.
 pub(super) fn check() -> Result<()> {
     if !cfg!(feature = "mpi") {
-        bail!("{}", crate::mpi::HOW_TO_GET_IT);
+        bail!(
+            "this filch-lab was built without MPI. {INSTALL}, and start with `cargo run --release -p filch-lab --features mpi -- bench mpi`"
+        );
     }
     mpirun(1).map(|_| ())
 }

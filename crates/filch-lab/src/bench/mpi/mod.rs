@@ -3,8 +3,8 @@
 //! The search runs on one thread, on two threads of one process, and on two ranks of one thread
 //! each.
 //!
-//! Every run is `filch solve` as a user starts it, with `mpirun` in front if it has ranks. Only the
-//! search is timed, not the start of the processes.
+//! Every run is `filch solve` in its own process, with `mpirun` in front if it has ranks. Only the
+//! search is timed, not the start of the processes. This program has the same command, hidden.
 
 mod claims;
 mod launch;

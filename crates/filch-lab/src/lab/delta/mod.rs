@@ -58,7 +58,7 @@ pub(crate) struct Arguments {
 
     /// The bound S: the most stores that a load may overtake.
     ///
-    /// `filch lab store-buffer` measures it. The default is more than any known CPU has.
+    /// `filch-lab lab store-buffer` measures it. The default is more than any known CPU has.
     #[arg(long, value_name = "N", value_parser = bound, default_value_t = Bound::GENEROUS.get())]
     bound: usize,
 
@@ -251,7 +251,7 @@ fn split_offset(symbol: &str) -> Result<(&str, Option<u64>)> {
     Ok((name, Some(offset)))
 }
 
-/// Runs `filch lab delta`.
+/// Runs `filch-lab lab delta`.
 pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     let Arguments { binary, symbols, bound, json } = arguments;
     json.iter().try_for_each(|path| figures::check_writable(path))?;

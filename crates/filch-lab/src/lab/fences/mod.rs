@@ -138,7 +138,7 @@ fn rounds(prices: &[Price], rounds: usize, cores: Cores, is_over: fn() -> bool) 
     Ok(all)
 }
 
-/// Runs `filch lab fences`.
+/// Runs `filch-lab lab fences`.
 pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     arguments.json.iter().try_for_each(|path| figures::check_writable(path))?;
     let machine = Machine::here();

@@ -1,4 +1,4 @@
-//! Command-line arguments of `filch lab litmus`.
+//! Command-line arguments of `filch-lab lab litmus`.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -6,7 +6,7 @@ use std::time::Duration;
 use clap::Args;
 use filch_queue::calibration::Calibration;
 
-use crate::seconds;
+use crate::command_line::seconds;
 
 /// The default number of runs of each point, if no calibration relies on them.
 pub(super) const RUNS: u64 = 3_000;

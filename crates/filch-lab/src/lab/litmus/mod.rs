@@ -138,7 +138,7 @@ fn task(supposed: usize, runs: u64, limit: Option<Duration>) -> Result<Task> {
     Ok(Task { sites: topology.sites(), supposed, runs, limit, is_over: watch::is_over })
 }
 
-/// Runs `filch lab litmus`.
+/// Runs `filch-lab lab litmus`.
 pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     let Arguments { bound, seconds, state, json, plot, calibrate, .. } = arguments;
     let cpu = emulation::real_cpu()?;

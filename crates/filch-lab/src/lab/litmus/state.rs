@@ -97,7 +97,7 @@ impl State {
         // The version decides which other fields are required.
         let value: serde_json::Value = serde_json::from_str(text).context("the file is damaged")?;
         if value.get("format").and_then(serde_json::Value::as_str) != Some(FORMAT) {
-            bail!("expected a state file of `filch lab litmus`, found another kind of file");
+            bail!("expected a state file of `filch-lab lab litmus`, found another kind of file");
         }
         match value.get("version").and_then(serde_json::Value::as_u64) {
             Some(version) if version == u64::from(VERSION) => {}
@@ -189,7 +189,7 @@ mod tests {
     #[test]
     fn invalid_contents_are_refused_with_a_reason() {
         for (from, to, reason) in [
-            ("filch litmus", "filch sweep", "expected a state file of `filch lab litmus`"),
+            ("filch litmus", "filch sweep", "expected a state file of `filch-lab lab litmus`"),
             ("\"version\": 1", "\"version\": 2", "expected version 1 of the format, found version 2"),
             ("\"version\": 1", "\"version\": \"x\"", "it has no version"),
             ("\"model\": 106", "\"model\": 85", "expected a sweep on this CPU"),

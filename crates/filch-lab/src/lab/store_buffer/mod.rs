@@ -90,7 +90,7 @@ const MIN_CONFIDENCE: f64 = 0.8;
 /// The confidence that a bound needs. Below it, a knee may be noise.
 pub(crate) const SURE: f64 = 0.9;
 
-/// How long `filch lab store-buffer` measures stores to different lines, and stores to one word.
+/// How long `lab store-buffer` measures stores to different lines, and stores to one word.
 const TIME_FOR_LINES: Duration = Duration::from_secs(6);
 const TIME_FOR_ONE_WORD: Duration = Duration::from_secs(3);
 
@@ -142,7 +142,7 @@ impl Curve {
     }
 }
 
-/// Runs `filch lab store-buffer`.
+/// Runs `filch-lab lab store-buffer`.
 pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     arguments.json.iter().chain(&arguments.plot).try_for_each(|path| figures::check_writable(path))?;
     let machine = Machine::here();

@@ -24,7 +24,7 @@ pub(super) fn text(lines: &[Curve], one_word: &[Curve]) -> String {
     }
     match bound(lines) {
         Some(bound) => text.push_str(&format!(
-            "\nBound S = {bound}: a load overtakes at most {bound} stores of its own thread. That is one more than the buffer holds, because a store that is leaving the buffer counts too.\n`filch lab litmus` tests this bound.\n"
+            "\nBound S = {bound}: a load overtakes at most {bound} stores of its own thread. That is one more than the buffer holds, because a store that is leaving the buffer counts too.\n`filch-lab lab litmus` tests this bound.\n"
         )),
         None => text.push_str("\nWithout a knee the bound S is unknown; the queues have a generous bound for such machines.\n"),
     }

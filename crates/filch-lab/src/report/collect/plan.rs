@@ -119,7 +119,7 @@ pub(in crate::report) const PARTS: [Part; 13] = [
     Part {
         not_quick: Some(
             "Programs that use rayon are only in a full report, because cargo has to build them first. \
-             `filch bench rayon --quick` or `filch report --only rayon` measures them alone.",
+             `filch-lab bench rayon --quick` or `filch-lab report --only rayon` measures them alone.",
         ),
         ..part(rayon::SUITE, [60.0, 90.0, 1_500.0], |inputs| {
             let options = inputs.options(&["join-fib"], &[], None);
@@ -131,7 +131,7 @@ pub(in crate::report) const PARTS: [Part; 13] = [
 /// The sentence about the suite that no report contains.
 pub(super) const NOT_IN_REPORTS: &str =
     "The solver across machines is not part of a report, because it needs `mpirun` \
-                                         and a filch with MPI. `filch bench mpi` measures it.";
+                                         and a build with MPI. `filch-lab bench mpi` measures it.";
 
 const fn part(name: &'static str, seconds: [f64; 3], measure: fn(&Inputs) -> Result<PartResult>) -> Part {
     Part { name, seconds, not_quick: None, measure }
@@ -301,7 +301,9 @@ mod tests {
         let names = |amount| -> Vec<&str> { select(&[], amount).unwrap().0.iter().map(|part| part.name).collect() };
         assert!(!names(Amount::Quick).contains(&"rayon") && names(Amount::Full).contains(&"rayon"));
         let (_, left_out) = select(&[], Amount::Quick).unwrap();
-        assert!(left_out[0].contains("`filch bench rayon --quick`") && left_out[1].contains("`filch bench mpi`"));
+        assert!(
+            left_out[0].contains("`filch-lab bench rayon --quick`") && left_out[1].contains("`filch-lab bench mpi`")
+        );
         assert_eq!(select(&[], Amount::Full).unwrap().1.len(), 1);
     }
 

@@ -52,7 +52,7 @@ pub(super) fn html(page: &Page) -> Result<String> {
                         (top(page))
                         @for section in &sections { (section) }
                         footer {
-                            p { "Written by " code { "filch report" } ". Times depend on the machine; ratios depend on it less." }
+                            p { "Written by " code { "filch-lab report" } ". Times depend on the machine; ratios depend on it less." }
                         }
                     }
                 }

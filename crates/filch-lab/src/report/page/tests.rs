@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::fs;
 
 use super::*;
-use crate::chart::tests as charts;
+use crate::chart::samples as charts;
 use crate::claims::{Holds, Source};
 use crate::report::collect::timeline::{Bar, Steal};
 

@@ -8,18 +8,14 @@ use crate::report::collect::Results;
 /// The share of processor time used by others above which figures are less reliable.
 const BUSY: f64 = 0.05;
 
-/// The peers, with the versions that this program was built with.
-const PEERS: [(&str, &str); 5] = [
-    ("rayon", env!("FILCH_VERSION_RAYON")),
-    ("chili", env!("FILCH_VERSION_CHILI")),
-    ("crossbeam-deque", env!("FILCH_VERSION_CROSSBEAM_DEQUE")),
-    ("st3", env!("FILCH_VERSION_ST3")),
-    ("ddo", env!("FILCH_VERSION_DDO")),
-];
+/// The peers.
+const PEERS: [&str; 5] = ["rayon", "chili", "crossbeam-deque", "st3", "ddo"];
+/// The versions that this program was built with.
+const LOCK_FILE: &str = include_str!("../../../../../Cargo.lock");
 
 pub(super) fn facts(results: &Results) -> Vec<(String, String)> {
     let machine = &results.machine;
-    let peers: Vec<String> = PEERS.iter().map(|(name, version)| format!("{name} {version}")).collect();
+    let peers: Vec<String> = PEERS.iter().map(|name| format!("{name} {}", version(name))).collect();
     let share = |share: Option<f64>| match share {
         Some(share) => format!("{:.1} %", 100.0 * share),
         None => "not reported by this system".to_owned(),
@@ -41,6 +37,13 @@ pub(super) fn facts(results: &Results) -> Vec<(String, String)> {
     .into_iter()
     .map(|(name, value)| (name.to_owned(), value))
     .collect()
+}
+
+/// The version of a package in the lock file: the line after its name.
+fn version(package: &str) -> &str {
+    let name = format!("name = \"{package}\"");
+    let line = LOCK_FILE.lines().skip_while(|line| *line != name).nth(1).unwrap_or_default();
+    line.trim_start_matches("version = ").trim_matches('"')
 }
 
 pub(super) fn notices(results: &Results) -> Vec<String> {

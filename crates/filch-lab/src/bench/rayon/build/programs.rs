@@ -40,7 +40,7 @@ impl ProgramBuilder {
 /// across the parts of one package (`"off"` would disable that too).
 fn manifest(source: &Path) -> Result<String> {
     Ok(format!(
-        r#"# Written by `filch bench rayon`.
+        r#"# Written by `filch-lab bench rayon`.
 
 [package]
 name = "{NAME}"
