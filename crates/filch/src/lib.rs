@@ -83,6 +83,7 @@ mod lineage;
 mod models;
 mod pool;
 mod process;
+pub mod queue;
 mod random;
 mod scope;
 mod search;
