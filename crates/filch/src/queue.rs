@@ -1,4 +1,6 @@
-//! The kinds of queues that the workers of an exploration, or of an engine's pool, can have.
+//! The kinds of queues that the workers of an exploration can have.
+//!
+//! Pools of the module `engine` (a feature) have the same kinds.
 //!
 //! | kind | a task runs | pop / steal takes | an owner pays | good for |
 //! |---|---|---|---|---|
