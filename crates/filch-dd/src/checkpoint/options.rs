@@ -63,7 +63,7 @@ impl<'a> CheckpointOptions<'a> {
     ///
     /// The search continues, and the next checkpoint is tried. Of several failures in a row only
     /// the first is reported. A failure of the last checkpoint is not reported here: see
-    /// [`CheckpointedOutcome::write_error`].
+    /// [`CheckpointedOutcome::write_error`](super::CheckpointedOutcome::write_error).
     #[must_use]
     pub fn on_write_error(mut self, callback: impl FnMut(&CheckpointError) + Send + 'a) -> Self {
         self.on_write_error = Some(Box::new(callback));
