@@ -71,7 +71,7 @@ use crate::queue::{Asymmetric, Bulk, ChaseLev, FfCl, FfThe, The, Thep};
 
 /// A [kind of queue](Kind) that a [`Pool`] can have: it is exactly once, for jobs.
 ///
-/// Every such kind is one. Nothing here is unsafe: [`ExactlyOnce`], which is unsafe, guarantees that
+/// All such kinds implement it. Nothing here is unsafe: [`ExactlyOnce`], which is, guarantees that
 /// no job runs twice. If the `pop` of a queue says that it is empty when it is not, or loses a job,
 /// a join waits forever. An owner should pop the youngest job; a join that gets another job runs
 /// that first.
