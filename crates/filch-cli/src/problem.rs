@@ -17,9 +17,9 @@ use crate::input_file;
 pub enum Kind {
     /// Knapsack with the most profit: a line `N CAPACITY`, then `PROFIT WEIGHT` for each item.
     Knapsack,
-    /// Heaviest independent set: no two vertices are neighbours; DIMACS.
+    /// Heaviest independent set: no two vertices are neighbours; DIMACS, plain or gzip.
     Misp,
-    /// Heaviest clique: all vertices are neighbours; DIMACS.
+    /// Heaviest clique: all vertices are neighbours; DIMACS, plain or gzip.
     Clique,
     /// Travelling salesman with time windows: the earliest end of a tour.
     Tsptw,

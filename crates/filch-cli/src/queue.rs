@@ -6,8 +6,8 @@
 use std::fmt;
 use std::str::FromStr;
 
-pub use filch::explore::queue::Kind;
-use filch::explore::queue::{
+pub use filch::queue::Kind;
+use filch::queue::{
     Asymmetric, Bound, ChaseLev, Delta, DoubleEnded, Fifo, Lifo, The, UntrustedFfCl, UntrustedFfThe, UntrustedThep,
 };
 use filch_graph::Vertex;

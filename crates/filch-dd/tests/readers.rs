@@ -9,10 +9,14 @@ mod counting;
 #[path = "../../filch-graph/tests/damage/mod.rs"]
 mod damage;
 
+use std::io::Write;
+
 use counting::{alone, most_held};
 use damage::{damage, damages};
 use filch_dd::problems::knapsack::Kind;
 use filch_dd::problems::{clique, golomb, independent_set, knapsack, tsptw, unsplittable_flow, ReadError};
+use flate2::write::GzEncoder;
+use flate2::Compression;
 use proptest::prelude::*;
 use proptest::sample::select;
 use proptest::test_runner::{Config, TestCaseError, TestRunner};
@@ -192,6 +196,15 @@ fn what_is_written_is_read() {
 }
 
 #[test]
+fn a_graph_may_be_compressed() {
+    let _alone = alone();
+    let graph = independent_set::random(50, 500, 9, 1);
+    let mut packed = GzEncoder::new(Vec::new(), Compression::fast());
+    packed.write_all(graph.text().as_bytes()).unwrap();
+    assert_eq!(independent_set::read(&packed.finish().unwrap()), Ok(graph));
+}
+
+#[test]
 fn damaged_files_are_read_or_refused() {
     run(3000, (written(), prop::collection::vec(damages(&WORDS), 1..6)), |((_, mut bytes), damages)| {
         damages.iter().for_each(|one| damage(&mut bytes, one));
@@ -270,17 +283,17 @@ fn what_is_wrong_is_said_with_its_line() {
         (sack, "1 7\n9223372036854775808 1\n", "it:2: expected the profit of the item, which is at most 9223372036854775807, found \"9223372036854775808\""),
         (sack, "2 7\n4000000000000000000 1\n4000000000000000000 1\n", "it: the profits of the items come to more than 2305843009213693952 together, which could overflow"),
         (sack, "1 7\n\0", "it:2: expected text, found a zero byte"),
-        (set, "e 1 2\n", "it:1: expected the `p` line before all others, except comments (`c`), found \"e\""),
+        (set, "e 1 2\n", "it:1: expected the `p` line before all others, except comments (`c`), found \"e 1 2\""),
         (set, "c only\n", "it:1: expected a `p` line, found the end of the file"),
-        (set, "p sp 2 1\n", "it:1: expected `p edge` or `p col`, found \"sp\""),
-        (set, "p edge 2 1\ne 1 3\n", "it:2: expected a second vertex, which is at most 2, found \"3\""),
-        (set, "p edge 2 1\ne 0 1\n", "it:2: expected a vertex, which is at least 1, found \"0\""),
-        (set, "p edge 2 1\r\n\r\ne 2 2\r\n", "it:3: expected an edge between two vertices, found one from 2 to itself"),
-        (set, "p edge 2 2\ne 1 2\n", "it:1: expected 2 edges, as the `p` line says, found 1"),
-        (set, "p edge 2 0\nn 1 -4\n", "it:2: expected the weight of the vertex, which is not negative, found \"-4\""),
-        (set, "p edge 2 0\nn 1 4\nn 1 5\n", "it:3: expected one weight for vertex 1, found 4 and 5"),
-        (set, "p edge 2 0\nx\n", "it:2: expected an edge (`e`), a weight (`n`) or a comment (`c`), found \"x\""),
-        (set, "p edge 2 0\np edge 2 0\n", "it:2: expected only one `p` line, found a second one"),
+        (set, "p sp 2 1\na 1 2 3\n", "it: expected `p edge` or `p col`, found `p sp`"),
+        (set, "p edge 2 1\ne 1 3\n", "it:2: expected vertices from 1 to 2, as the header says, found \"e 1 3\""),
+        (set, "p edge 2 1\ne 0 1\n", "it:2: expected vertices from 1 to 2, as the header says, found \"e 0 1\""),
+        (set, "p edge 2 1\r\n\r\ne 2 2\r\n", "it:3: expected an edge between two vertices, found \"e 2 2\""),
+        (set, "p edge 2 2\ne 1 2\n", "it:1: expected 2 entries, as the header says, found 1"),
+        (set, "p edge 2 0\nn 1 -4\n", "it:2: expected `n`, a vertex and its weight, a whole number from 0, found \"n 1 -4\""),
+        (set, "p edge 2 0\nn 1 4\nn 1 5\n", "it:3: expected one weight for each vertex, found \"n 1 5\""),
+        (set, "p edge 2 0\ns 1 2\n", "it:2: expected `e` and two vertices, found \"s 1 2\""),
+        (set, "p edge 2 0\np edge 2 0\n", "it:2: expected only one `p` line, found \"p edge 2 0\""),
         (tour, "0\n", "it:1: expected the number of places, which is at least 1, found \"0\""),
         (tour, "2\n0 1\n1\n", "it:3: expected the distance from place 2 to place 2, found the end of the line"),
         (tour, "1\n0\n7.5 7.25\n", "it:3: expected the window of place 1 to close after it opens, found the reverse"),

@@ -4,15 +4,13 @@
 use std::sync::LazyLock;
 use std::time::{Duration, Instant};
 
-use filch::engine::{Asymmetric, ChaseLev, FfCl, FfThe, The, Thep};
-use filch::explore::queue::Kind;
-use filch::explore::queue::{DoubleEnded, Fifo, Lifo, UntrustedFfCl, UntrustedFfThe, UntrustedThep};
 use filch::explore::{AtLeast, Cancel, Ending, Explore};
+use filch::queue::{Asymmetric, Bound, ChaseLev, Delta, FfCl, FfThe, Kind, The, Thep};
+use filch::queue::{DoubleEnded, Fifo, Lifo, UntrustedFfCl, UntrustedFfThe, UntrustedThep};
 use filch::Pool;
 use filch_graph::generate::Recipe;
 use filch_graph::{closure, closure_marking, components, distances, serial, spanning_forest, spanning_tree};
 use filch_graph::{Closure, Components, Distances, Graph, Mark, Tree, Vertex};
-use filch_queue::bound::{Bound, Delta};
 use proptest::prelude::*;
 
 static POOL: LazyLock<Pool> = LazyLock::new(|| Pool::builder().threads(8).build().unwrap());

@@ -3,6 +3,8 @@
 #![cfg(not(loom))]
 
 mod common;
+#[cfg(all(target_os = "linux", target_arch = "x86_64", not(filch_no_membarrier)))]
+mod seccomp;
 
 use std::cell::Cell;
 use std::error::Error;
@@ -468,6 +470,8 @@ mod separate_process {
     use std::env;
     use std::process::Command;
 
+    #[cfg(not(filch_no_membarrier))]
+    use super::seccomp::forbid_membarrier;
     use super::*;
 
     const CHILD: &str = "FILCH_QUEUE_TEST_CHILD";
@@ -488,32 +492,6 @@ mod separate_process {
         let stdout = String::from_utf8_lossy(&child.stdout);
         let stderr = String::from_utf8_lossy(&child.stderr);
         assert!(child.status.success() && stdout.contains(DONE), "{}\n{stdout}\n{stderr}", child.status);
-    }
-
-    /// Makes `membarrier` fail with EPERM, on this thread and on the threads that it starts.
-    #[cfg(not(filch_no_membarrier))]
-    fn forbid_membarrier() {
-        use libc::{BPF_ABS, BPF_JEQ, BPF_JMP, BPF_K, BPF_LD, BPF_RET, BPF_W};
-
-        let instruction = |code, jf, k| libc::sock_filter { code: code as u16, jt: 0, jf, k };
-        let mut program = [
-            // The number of the system call is the first word of the filter's input.
-            instruction(BPF_LD | BPF_W | BPF_ABS, 0, 0),
-            instruction(BPF_JMP | BPF_JEQ | BPF_K, 1, libc::SYS_membarrier as u32),
-            instruction(BPF_RET | BPF_K, 0, libc::SECCOMP_RET_ERRNO | libc::EPERM as u32),
-            instruction(BPF_RET | BPF_K, 0, libc::SECCOMP_RET_ALLOW),
-        ];
-        let filter = libc::sock_fprog { len: program.len() as u16, filter: program.as_mut_ptr() };
-        // SAFETY: the filter and its program outlive the calls, which copy them.
-        unsafe {
-            assert_eq!(libc::prctl(libc::PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0), 0, "{}", std::io::Error::last_os_error());
-            let installed = libc::prctl(libc::PR_SET_SECCOMP, libc::SECCOMP_MODE_FILTER, std::ptr::addr_of!(filter));
-            assert_eq!(installed, 0, "cannot install the filter: {}", std::io::Error::last_os_error());
-        }
-        // SAFETY: the call takes three integers.
-        let answer = unsafe { libc::syscall(libc::SYS_membarrier, libc::MEMBARRIER_CMD_QUERY, 0, 0) };
-        let error = std::io::Error::last_os_error();
-        assert_eq!((answer, error.raw_os_error()), (-1, Some(libc::EPERM)), "the filter does not work");
     }
 
     /// Returns whether the kernel has the call that the asymmetric queue makes.

@@ -21,8 +21,8 @@ use std::process::ExitCode;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
-use filch::explore::queue::Fifo;
 use filch::explore::{Counts, Explore};
+use filch::queue::Fifo;
 
 /// A system, its transitions, and its invariant.
 trait Model: Sync {

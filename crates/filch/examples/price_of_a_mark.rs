@@ -17,8 +17,8 @@ use std::process::ExitCode;
 use std::sync::atomic::{AtomicU8, Ordering};
 use std::time::{Duration, Instant};
 
-use filch::explore::queue::Kind;
 use filch::explore::{Explore, Promise};
+use filch::queue::Kind;
 
 /// Returns the four neighbours of each vertex, stored like those of any graph.
 ///

@@ -62,14 +62,16 @@
 //! # Features
 //!
 //! - `trace`, off by default: records which worker ran what, and when; see [`trace`].
+//! - `engine`, off by default: the module `engine`, which is the same fork and join on any
+//!   exactly-once queue of [`filch_queue`], for comparison.
 //!
 //! With `RUSTFLAGS="--cfg filch_no_membarrier"` owners pay for their fences, as on systems without
-//! such a call. [`engine`] is the same fork and join on any exactly-once queue of [`filch_queue`],
-//! for comparison.
+//! such a call.
 
 mod backoff;
 mod broadcast;
 mod defect;
+#[cfg(feature = "engine")]
 pub mod engine;
 mod error;
 pub mod explore;
@@ -83,6 +85,7 @@ mod lineage;
 mod models;
 mod pool;
 mod process;
+pub mod queue;
 mod random;
 mod scope;
 mod search;

@@ -13,9 +13,9 @@ use std::thread;
 use std::time::Duration;
 
 use common::{catch_message, catch_payload, panic_with, run_in_child, spin_until, Drops};
-use filch::engine::{Asymmetric, ChaseLev, FfCl, FfThe, Pool, Queue, The, Thep, Worker};
+use filch::engine::{Pool, Queue, Worker};
+use filch::queue::{self, Asymmetric, Bound, Bulk, ChaseLev, Delta, FfCl, FfThe, The, Thep};
 use filch::BuildError;
-use filch_queue::bound::{Bound, Delta};
 use filch_queue::{chase_lev, AtLeastOnce, CapacityError, ExactlyOnce, Owner, PushError, Steal, Thief};
 
 /// A delta above every known store buffer. It has as many extra stores as possible: thieves are
@@ -53,6 +53,7 @@ kinds! {
     Asymmetric, true, Asymmetric;
     ChaseLev, true, ChaseLev;
     The, true, The;
+    Bulk, true, Bulk;
     // SAFETY: no x86 CPU is known whose store buffer holds as many as 128 stores; on other CPUs the
     // queue has a fence.
     FfThe, false, unsafe { FfThe::trusting(delta()) };
@@ -432,11 +433,11 @@ impl FaultyQueue {
     }
 }
 
-impl Queue for FaultyQueue {
-    type Owner<T: Send> = FaultyOwner<T>;
-    type Thief<T: Send> = FaultyThief<T>;
+impl<T: Send> queue::Kind<T> for FaultyQueue {
+    type Owner = FaultyOwner<T>;
+    type Thief = FaultyThief<T>;
 
-    fn make<T: Send>(&self) -> (FaultyOwner<T>, FaultyThief<T>) {
+    fn make(&self) -> (FaultyOwner<T>, FaultyThief<T>) {
         let (owner, thief) = chase_lev::new();
         (FaultyOwner(owner, self.clone()), FaultyThief(thief, self.clone()))
     }

@@ -6,9 +6,9 @@ use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, AtomicUsize, Ordering}
 use std::sync::{Arc, Barrier, Mutex};
 use std::time::{Duration, Instant};
 
-use filch::explore::queue::{Asymmetric, Bound, Bulk, ChaseLev, Delta, FfCl, FfThe, Kind, The, Thep};
-use filch::explore::queue::{DoubleEnded, Fifo, Lifo, UntrustedFfCl, UntrustedFfThe, UntrustedThep};
 use filch::explore::{Cancel, Ending, Explore};
+use filch::queue::{Asymmetric, Bound, Bulk, ChaseLev, Delta, FfCl, FfThe, Kind, The, Thep};
+use filch::queue::{DoubleEnded, Fifo, Lifo, UntrustedFfCl, UntrustedFfThe, UntrustedThep};
 use filch::{Pool, Waiting};
 use filch_queue::{chase_lev, AtLeastOnce, ExactlyOnce, Owner, PushError, Steal, Thief};
 
@@ -554,7 +554,7 @@ fn the_first_result_of_find_stops_the_exploration() {
 fn the_panic_of_a_full_queue_names_an_alternative() {
     /// Like `Lifo`, with room for a few tasks only.
     struct ShortLifo;
-    impl<T: Copy + Send> filch::explore::queue::Kind<T> for ShortLifo {
+    impl<T: Copy + Send> filch::queue::Kind<T> for ShortLifo {
         type Owner = filch_queue::idempotent::lifo::Owner<T>;
         type Thief = filch_queue::idempotent::lifo::Thief<T>;
         fn make(&self) -> (Self::Owner, Self::Thief) {

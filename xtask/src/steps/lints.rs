@@ -45,7 +45,11 @@ pub(super) fn clippy_cfgs(context: &Context) -> Result<Outcome> {
     context.cargo("clippy -p filch-queue --no-default-features --lib --tests").words(DENY).run()?;
     // These flags go to clippy alone, which passes them to filch's crates only. Their dependencies
     // are checked already.
-    context.cargo("clippy -p filch-queue -p filch --all-targets").words(DENY).words(FENCED).run()?;
+    context
+        .cargo("clippy -p filch-queue -p filch --features filch/engine --all-targets")
+        .words(DENY)
+        .words(FENCED)
+        .run()?;
     for (line, flags, folder) in [(LOOM_TARGETS, LOOM, "loom"), ("--release -p filch --lib", SHUTTLE, "shuttle")] {
         context
             .cargo(&format!("clippy {line}"))

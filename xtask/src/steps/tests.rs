@@ -20,17 +20,17 @@ pub(super) const LOOM_TARGETS: &str = "--release -p filch-queue -p filch -p filc
 pub(super) const SHUTTLE: &str = "--cfg shuttle";
 
 /// All features of the workspace that need no system library.
-pub(super) const ALL_BUT_MPI: [&str; 2] = ["filch/trace", PETGRAPH];
+pub(super) const ALL_BUT_MPI: [&str; 3] = ["filch/trace", UNIT[0], UNIT[1]];
 
 /// The features of the unit tests. They change nothing in the runtime, so the tests use the runtime
 /// as users do.
-const PETGRAPH: &str = "filch-graph/petgraph";
+const UNIT: [&str; 2] = ["filch/engine", "filch-graph/petgraph"];
 
 /// Runs the unit, property and stress tests of the packages, and the tests in examples.
 pub(super) fn unit(context: &Context) -> Result<Outcome> {
     let packages = &context.packages;
     if let Some(members) = packages.workspace_options() {
-        let tests = context.cargo("test --tests").words(&members).words(&packages.feature_options(&[PETGRAPH]));
+        let tests = context.cargo("test --tests").words(&members).words(&packages.feature_options(&UNIT));
         match context.effort {
             Effort::Quick => tests.env("FILCH_STRESS_TASKS", QUICK_TASKS).env("FILCH_STRESS_JOINS", QUICK_JOINS),
             Effort::Usual => tests,
@@ -55,7 +55,7 @@ pub(super) fn unit(context: &Context) -> Result<Outcome> {
 pub(super) fn doctest(context: &Context) -> Result<Outcome> {
     let packages = &context.packages;
     if let Some(libraries) = packages.library_options() {
-        context.cargo("test --doc").words(&libraries).words(&packages.feature_options(&[PETGRAPH])).run()?;
+        context.cargo("test --doc").words(&libraries).words(&packages.feature_options(&UNIT)).run()?;
     }
     Ok(Outcome::Passed)
 }
@@ -75,7 +75,7 @@ const QUICK_JOINS: &str = "400000";
 pub(super) fn stress(context: &Context) -> Result<Outcome> {
     // Uses the whole workspace with the features of `unit`, so that this step builds nothing.
     let tests = context.cargo("test --workspace --test stress --test bulk_stress");
-    tests.words(&context.packages.feature_options(&[PETGRAPH])).run()?;
+    tests.words(&context.packages.feature_options(&UNIT)).run()?;
     Ok(Outcome::Passed)
 }
 
@@ -89,7 +89,7 @@ pub(super) fn fallback(context: &Context) -> Result<Outcome> {
     };
     context
         // Not `--tests`, which also runs the tests of the examples.
-        .cargo("test -p filch-queue -p filch --lib --test *")
+        .cargo("test -p filch-queue -p filch --features filch/engine --lib --test *")
         .env("RUSTFLAGS", FENCED)
         .env("CARGO_TARGET_DIR", context.target("fallback"))
         .env("FILCH_STRESS_TASKS", tasks)

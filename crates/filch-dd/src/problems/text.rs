@@ -58,6 +58,12 @@ impl fmt::Display for ReadError {
 
 impl Error for ReadError {}
 
+impl From<filch_graph::read::ReadError> for ReadError {
+    fn from(error: filch_graph::read::ReadError) -> ReadError {
+        ReadError { line: error.line(), reason: error.problem().to_string() }
+    }
+}
+
 /// The lines of a file that are not blank.
 pub(super) struct Lines<'a> {
     rest: &'a [u8],

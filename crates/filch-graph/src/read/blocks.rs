@@ -93,8 +93,9 @@ pub(super) fn parse<G: Grammar>(text: Text<'_>, grammar: &G) -> Result<Edges<G::
     let results = Mutex::new(Vec::new());
     let spare = Mutex::new(Vec::new());
     let failed = AtomicBool::new(false);
+    let simple = input.options.simple;
     let run = |index: usize, block: Vec<u8>, start: usize| {
-        let part = parse_block(grammar, &block[start..]);
+        let part = parse_block(grammar, &block[start..], simple);
         if part.fault.is_some() {
             failed.store(true, Ordering::Relaxed);
         }
@@ -151,7 +152,7 @@ pub(super) fn parse<G: Grammar>(text: Text<'_>, grammar: &G) -> Result<Edges<G::
     Ok(edges)
 }
 
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+pub(super) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
 }
 
@@ -163,7 +164,7 @@ struct Part<I> {
     fault: Option<(u64, Fault, Vec<u8>)>,
 }
 
-fn parse_block<G: Grammar>(grammar: &G, text: &[u8]) -> Part<G::Id> {
+fn parse_block<G: Grammar>(grammar: &G, text: &[u8], simple: bool) -> Part<G::Id> {
     let lines = memchr::memchr_iter(b'\n', text).count();
     // An entry has at least four bytes: two digits, a blank and the end of the line.
     let mut pairs = Vec::with_capacity(lines.min(text.len() / 4));
@@ -171,7 +172,11 @@ fn parse_block<G: Grammar>(grammar: &G, text: &[u8]) -> Part<G::Id> {
     let mut cursor = Cursor::new(text);
     while !cursor.is_at_end() {
         let start = cursor.at();
-        match grammar.line(&mut cursor) {
+        let line = match grammar.line(&mut cursor) {
+            Ok(Some((from, to))) if simple && from == to => Err(Fault::Expected("an edge between two vertices")),
+            line => line,
+        };
+        match line {
             Ok(Some((from, to))) => {
                 past = past.max(from.max(to).number() + 1);
                 pairs.push((from, to));

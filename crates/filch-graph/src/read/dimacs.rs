@@ -1,9 +1,12 @@
 //! The DIMACS formats.
 //!
 //! `p edge` (or `p col`) with lines `e u v`, and the shortest-path format: `p sp` with lines
-//! `a u v length`.
+//! `a u v length`. The first kind may have weights of vertices: `n v weight`.
 
-use super::blocks::{Fault, Grammar};
+use std::collections::BTreeMap;
+use std::sync::Mutex;
+
+use super::blocks::{lock, Fault, Grammar};
 use super::cursor::Cursor;
 use super::edge_list::further_columns;
 use super::error::{At, Problem};
@@ -19,6 +22,8 @@ pub(super) struct Header {
     pub(super) kind: Kind,
     /// The number of the line.
     pub(super) line: u64,
+    /// The weights of vertices in the lines after it.
+    pub(super) weights: Mutex<BTreeMap<Vertex, u64>>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -65,7 +70,7 @@ fn problem<'a>(mut words: impl Iterator<Item = &'a [u8]>, line: u64) -> Result<H
     if vertices > Graph::MAX_VERTICES as u64 {
         return Err(too_many());
     }
-    Ok(Header { vertices, entries, kind, line })
+    Ok(Header { vertices, entries, kind, line, weights: Mutex::default() })
 }
 
 impl Grammar for Header {
@@ -106,12 +111,31 @@ impl Header {
     fn other_line(&self, cursor: &mut Cursor<'_>, entry: Fault) -> Result<Option<(Vertex, Vertex)>, Fault> {
         match cursor.peek() {
             b'c' => {}
-            // Weights of vertices, and the layout for a drawing of the graph.
-            b'n' | b'd' | b'v' | b'x' if self.kind == Kind::Edges => {}
+            b'n' if self.kind == Kind::Edges => return self.weight(cursor).map(|()| None),
+            // The layout for a drawing of the graph.
+            b'd' | b'v' | b'x' if self.kind == Kind::Edges => {}
             b'p' => return Err(Fault::Expected("only one `p` line")),
             _ => return if cursor.end_of_line() { Ok(None) } else { Err(entry) },
         }
         cursor.skip_line();
         Ok(None)
+    }
+
+    /// Reads the weight of a vertex.
+    fn weight(&self, cursor: &mut Cursor<'_>) -> Result<(), Fault> {
+        let entry = Fault::Expected("`n`, a vertex and its weight, a whole number from 0");
+        cursor.take(b'n');
+        let mut number = || if cursor.blanks() { cursor.whole() } else { None };
+        let (Some(vertex), Some(weight)) = (number(), number()) else {
+            return Err(entry);
+        };
+        if !cursor.end_of_line() {
+            return Err(entry);
+        }
+        let (vertex, _) = from_one(vertex, vertex, self.vertices)?;
+        match lock(&self.weights).insert(vertex, weight) {
+            Some(other) if other != weight => Err(Fault::Expected("one weight for each vertex")),
+            _ => Ok(()),
+        }
     }
 }

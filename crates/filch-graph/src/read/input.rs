@@ -31,7 +31,7 @@ pub(super) struct Input<'a> {
     /// The number of bytes taken from the file itself, compressed or not.
     taken: &'a Cell<u64>,
     total: Option<u64>,
-    options: &'a Options<'a>,
+    pub(super) options: &'a Options<'a>,
     /// The beginning of a line that ends in the next block.
     rest: Vec<u8>,
     ended: bool,

@@ -14,7 +14,7 @@
 //! |---|---|---|---|---|
 //! | [`EdgeList`](Format::EdgeList) | `17 42`, with spaces, tabs or a comma between; further columns of numbers are skipped; comments with `#` or `%` | any whole numbers, from 0 | undirected | being none of the others |
 //! | [`MatrixMarket`](Format::MatrixMarket) | `%%MatrixMarket matrix coordinate …`, the sizes, then `row column` and values, which are skipped | from 1, as many as the matrix has rows | `general`: directed, row to column; `symmetric`, `skew-symmetric`, `hermitian`: undirected | its first line, or `.mtx` |
-//! | [`Dimacs`](Format::Dimacs) | `p edge n m` or `p col n m`, then `e u v`; or `p sp n m`, then `a u v length`; comments with `c` | from 1 to n | `edge`, `col`: undirected; `sp`: directed | a first line with `c` or `p`, or `.col`, `.clq`, `.gr`, `.dimacs` |
+//! | [`Dimacs`](Format::Dimacs) | `p edge n m` or `p col n m`, then `e u v`, and `n v weight` for [weights](Loaded::weights); or `p sp n m`, then `a u v length`; comments with `c` | from 1 to n | `edge`, `col`: undirected; `sp`: directed | a first line with `c` or `p`, or `.col`, `.clq`, `.gr`, `.dimacs` |
 //!
 //! Lines end with a line feed, with or without a carriage return; the last one need not. Blank
 //! lines are skipped. Gzip is detected by its first bytes, under any file name, and may have
@@ -22,7 +22,8 @@
 //! is an edge even if its value is zero.
 //!
 //! Edges are kept as they are written. An edge that is written twice, or once in each direction in
-//! an undirected graph, is there twice; [`Graph::without_repeats`] makes it one.
+//! an undirected graph, is there twice; [`Graph::without_repeats`] and [`Options::simple`] make it
+//! one.
 //!
 //! # What goes wrong
 //!
@@ -153,6 +154,8 @@ pub struct Loaded {
     pub directed: bool,
     /// The number of entries in the file: edges, or arcs if directed.
     pub entries: u64,
+    /// The weights of vertices in a DIMACS file, by vertex.
+    pub weights: Vec<(Vertex, u64)>,
 }
 
 /// The format of a file.
@@ -283,6 +286,7 @@ pub struct Options<'a> {
     directed: Option<bool>,
     renumber: bool,
     allow_isolated: bool,
+    simple: bool,
     block_size: usize,
     progress: Option<&'a (dyn Fn(Progress) + Sync)>,
 }
@@ -295,6 +299,7 @@ impl<'a> Options<'a> {
             directed: None,
             renumber: false,
             allow_isolated: false,
+            simple: false,
             block_size: 1 << 20,
             progress: None,
         }
@@ -332,6 +337,15 @@ impl<'a> Options<'a> {
         self
     }
 
+    /// Sets whether to read a simple graph: without loops, and with each edge once.
+    ///
+    /// A loop is an error. An edge may be written twice, and a header may count it once or as often
+    /// as it is written.
+    pub fn simple(mut self, simple: bool) -> Self {
+        self.simple = simple;
+        self
+    }
+
     /// Sets how many bytes are read at a time, which is also the longest line.
     ///
     /// The default is 1 MiB, the minimum 64 bytes.
@@ -360,6 +374,7 @@ impl fmt::Debug for Options<'_> {
             .field("directed", &self.directed)
             .field("renumber", &self.renumber)
             .field("allow_isolated", &self.allow_isolated)
+            .field("simple", &self.simple)
             .field("block_size", &self.block_size)
             .finish_non_exhaustive()
     }
@@ -387,9 +402,10 @@ fn load_bytes(
         Format::Dimacs => {
             let header = dimacs::header(&mut text)?;
             let edges = blocks::parse(text, &header)?;
-            let dimacs::Header { vertices, entries, kind, line } = header;
+            let dimacs::Header { vertices, entries, kind, line, weights } = header;
             let promise = Promise { vertices, entries, directed: kind == dimacs::Kind::Arcs, line };
-            load_promised(format, promise, edges, options)
+            let weights = blocks::lock(&weights).iter().map(|(&vertex, &weight)| (vertex, weight)).collect();
+            Ok(Loaded { weights, ..load_promised(format, promise, edges, options)? })
         }
     }
 }
@@ -400,13 +416,13 @@ fn load_edge_list(text: Text<'_>, options: &Options<'_>) -> Result<Loaded, At> {
     if options.renumber {
         let Edges { parts, entries, .. } = blocks::parse(text, &EdgeList::<u64>(PhantomData))?;
         let (names, parts) = names::renumber(parts).map_err(Problem::Build)?;
-        let graph = build(names.ids().len() as u64, parts, directed)?;
-        return Ok(Loaded { graph, names: Some(names), format, directed, entries });
+        let graph = build(names.ids().len() as u64, parts, directed, options)?;
+        return Ok(Loaded { graph, names: Some(names), format, directed, entries, weights: Vec::new() });
     }
     let Edges { parts, entries, past } = blocks::parse(text, &EdgeList::<Vertex>(PhantomData))?;
     check_isolated(past, entries, false, options)?;
-    let graph = build(past, parts, directed)?;
-    Ok(Loaded { graph, names: None, format, directed, entries })
+    let graph = build(past, parts, directed, options)?;
+    Ok(Loaded { graph, names: None, format, directed, entries, weights: Vec::new() })
 }
 
 /// The numbers in a header.
@@ -420,13 +436,14 @@ struct Promise {
 fn load_promised(format: Format, promise: Promise, edges: Edges<Vertex>, options: &Options<'_>) -> Result<Loaded, At> {
     let Edges { parts, entries, .. } = edges;
     let at_header = |problem| At { line: Some(promise.line), problem };
-    if entries != promise.entries {
-        return Err(at_header(Problem::Entries { promised: promise.entries, found: entries }));
-    }
     check_isolated(promise.vertices, entries, true, options).map_err(at_header)?;
     let directed = options.directed.unwrap_or(promise.directed);
-    let graph = build(promise.vertices, parts, directed)?;
-    Ok(Loaded { graph, names: None, format, directed, entries })
+    let graph = build(promise.vertices, parts, directed, options)?;
+    let distinct = graph.arcs() as u64 / if directed { 1 } else { 2 };
+    if promise.entries != entries && !(options.simple && promise.entries == distinct) {
+        return Err(at_header(Problem::Entries { promised: promise.entries, found: entries }));
+    }
+    Ok(Loaded { graph, names: None, format, directed, entries, weights: Vec::new() })
 }
 
 /// Refuses graphs with too many isolated vertices. So memory follows the bytes read, not the
@@ -438,8 +455,14 @@ fn check_isolated(vertices: u64, entries: u64, header: bool, options: &Options<'
     Ok(())
 }
 
-fn build(vertices: u64, parts: Vec<Vec<(Vertex, Vertex)>>, directed: bool) -> Result<Graph, Problem> {
-    Graph::from_parts(vertices as usize, &parts, !directed).map_err(Problem::Build)
+fn build(
+    vertices: u64,
+    parts: Vec<Vec<(Vertex, Vertex)>>,
+    directed: bool,
+    options: &Options<'_>,
+) -> Result<Graph, Problem> {
+    let graph = Graph::from_parts(vertices as usize, &parts, !directed).map_err(Problem::Build)?;
+    Ok(if options.simple { graph.without_repeats() } else { graph })
 }
 
 #[cfg(test)]

@@ -220,6 +220,7 @@ fn dimacs_is_read_in_both_kinds() {
     let loaded = load_text(text).unwrap();
     assert_eq!((loaded.format, loaded.directed), (Format::Dimacs, false));
     assert_eq!(loaded.graph, edges(&[(0, 1), (1, 2), (3, 3)]));
+    assert_eq!(loaded.weights, [(0, 5)]);
     assert_eq!(graph("p col 2 1\ne 2 1\n"), edges(&[(1, 0)]));
     let loaded = load_text("p sp 3 2\na 1 2 5\na 3 1 -5.5\n").unwrap();
     assert!(loaded.directed);
@@ -244,10 +245,32 @@ fn what_is_wrong_with_dimacs_is_said() {
         ("p edge 2 1\ne1 2\n", "it:2: expected `e` and two vertices, found \"e1 2\""),
         ("p sp 2 1\na 1 2\n", "it:2: expected `a`, two vertices and a length, found \"a 1 2\""),
         ("p sp 2 1\nn 1 2\n", "it:2: expected `a`, two vertices and a length, found \"n 1 2\""),
+        ("p edge 2 0\nn 1 -4\n", "it:2: expected `n`, a vertex and its weight, a whole number from 0, found \"n 1 -4\""),
+        ("p edge 2 0\nn 3 4\n", "it:2: expected vertices from 1 to 2, as the header says, found \"n 3 4\""),
+        ("p edge 2 0\nn 1 4\nn 1 5\n", "it:3: expected one weight for each vertex, found \"n 1 5\""),
         ("p edge 2 2\ne 1 2\n", "it:1: expected 2 entries, as the header says, found 1"),
         ("p edge 70000 1\ne 1 2\n", "it:1: expected edges for most of the 70000 vertices of the header, found only 1 edge; the option allow-isolated permits this"),
     ] {
         assert_eq!(error(text), expected);
+    }
+}
+
+#[test]
+fn a_simple_graph_has_no_loops_and_each_edge_once() {
+    let options = Options::new().simple(true);
+    let load = |text: &str| load_from("it", text.as_bytes(), &options);
+    for entries in [2, 3] {
+        let text = format!("p edge 3 {entries}\ne 1 2\ne 3 2\ne 2 1\n");
+        assert_eq!(load(&text).unwrap().graph, edges(&[(0, 1), (1, 2)]));
+    }
+    assert_eq!(load("0 1\n1 0\n1 2\n").unwrap().graph, edges(&[(0, 1), (1, 2)]));
+    assert_eq!(load("p sp 2 1\na 1 2 5\na 1 2 7\n").unwrap().graph.arcs(), 1);
+    for (text, expected) in [
+        ("p edge 3 1\ne 1 2\ne 3 2\ne 2 1\n", "it:1: expected 1 entry, as the header says, found 3"),
+        ("p edge 2 1\r\n\r\ne 2 2\r\n", "it:3: expected an edge between two vertices, found \"e 2 2\""),
+        ("0 1\n1 1\n", "it:2: expected an edge between two vertices, found \"1 1\""),
+    ] {
+        assert_eq!(load(text).unwrap_err().to_string(), expected);
     }
 }
 

@@ -18,8 +18,8 @@
 
 use std::sync::atomic::{AtomicU8, Ordering};
 
-use filch::explore::queue::Kind;
 use filch::explore::{AtLeast, Explore};
+use filch::queue::Kind;
 
 use super::{check_roots, Effort};
 use crate::{Graph, Vertex};

@@ -6,8 +6,8 @@
 //!
 //! **Repeats do no harm**: vertices that are already united stay united.
 
-use filch::explore::queue::Kind;
 use filch::explore::{AtLeast, Explore};
+use filch::queue::Kind;
 
 use super::{Effort, Unions};
 use crate::{Graph, Vertex};

@@ -21,8 +21,8 @@
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError, RwLock};
 
-use filch::explore::queue::Kind;
 use filch::explore::{AtLeast, Explore};
+use filch::queue::Kind;
 
 use super::{check_roots, Effort};
 use crate::{Graph, Vertex};

@@ -30,8 +30,8 @@
 
 use std::sync::atomic::{AtomicU32, AtomicU8, Ordering};
 
-use filch::explore::queue::Kind;
 use filch::explore::{AtLeast, Explore};
+use filch::queue::Kind;
 
 use super::components::unite;
 use super::tree::NONE;

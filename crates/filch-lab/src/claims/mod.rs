@@ -1,6 +1,6 @@
 //! Claims about the figures, and their verdicts.
 //!
-//! A suite lists its claims in its `claims.rs`, each with its source and its bounds. `filch bench`
+//! A suite lists its claims in its `claims.rs`, each with its source and its bounds. `filch-lab bench`
 //! and the report show the same verdicts. A claim holds only if the whole interval of each of its
 //! figures is within its bound.
 

@@ -17,8 +17,8 @@ use std::iter;
 use std::panic::{self, AssertUnwindSafe};
 use std::sync::atomic::{AtomicU8, Ordering};
 
-use filch::explore::queue::Kind;
 use filch::explore::{Explore, Promise};
+use filch::queue::Kind;
 use filch_graph::part::Part;
 use filch_graph::Vertex;
 

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::sync::{Arc, Mutex};
 
-use filch::explore::queue::{Kind, Stolen};
+use filch::queue::{Kind, Stolen};
 use filch_queue::{Steal, Thief};
 use serde::Serialize;
 

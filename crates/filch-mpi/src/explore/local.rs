@@ -6,8 +6,8 @@ use std::any::Any;
 use std::panic::{self, AssertUnwindSafe};
 use std::time::Instant;
 
-use filch::explore::queue::Kind;
 use filch::explore::{Ending, Explore, Promise};
+use filch::queue::Kind;
 
 use super::exchange::Exchange;
 use super::explorer::{Explorer, Outbound};

@@ -81,8 +81,8 @@ pub mod termination;
 use std::panic;
 use std::thread;
 
-use filch::explore::queue::Kind;
 use filch::explore::{Explore, Promise};
+use filch::queue::Kind;
 use serde::de::DeserializeOwned;
 use serde::Serialize;
 

@@ -1,26 +1,32 @@
 //! Jobs: a closure in the frame of its waiter, and the reference in a queue.
 
 use std::cell::UnsafeCell;
+use std::fmt;
+use std::marker::PhantomData;
 use std::mem::{ManuallyDrop, MaybeUninit};
 use std::ptr;
 use std::sync::Arc;
 
 use super::pool::Seat;
-use super::queue::Queue;
 use super::worker::Worker;
+use super::Queue;
 use crate::latch::Gate;
 use crate::sync::{AtomicU32, Ordering};
 use crate::unwind::{self, Payload};
 
-/// A reference to a job, which a queue carries. Not `Copy`: the worker that has it runs it, and no
-/// other worker does.
-pub(super) struct Job<Q: Queue> {
+/// A reference to a job, which a queue of kind `Q` carries. Not `Copy`: the worker that has it runs
+/// it, and no other worker does.
+///
+/// The type has no bound on `Q`, because [`Queue`] is about queues of this type.
+pub struct Job<Q> {
     data: *const (),
-    execute: unsafe fn(*const (), &Worker<Q>),
+    /// Its arguments are `data` and a `Worker<Q>`.
+    execute: unsafe fn(*const (), *const ()),
+    kind: PhantomData<fn(Q)>,
 }
 
 // SAFETY: made from closures that are `Send`.
-unsafe impl<Q: Queue> Send for Job<Q> {}
+unsafe impl<Q> Send for Job<Q> {}
 
 impl<Q: Queue> Job<Q> {
     /// Returns whether this is the job at `data`.
@@ -32,7 +38,13 @@ impl<Q: Queue> Job<Q> {
     pub(super) fn run(self, worker: &Worker<Q>) {
         // SAFETY: the thread that made the job waits for it. There is one `Job` of each, because
         // exactly-once queues give out each job once.
-        unsafe { (self.execute)(self.data, worker) }
+        unsafe { (self.execute)(self.data, ptr::from_ref(worker).cast()) }
+    }
+}
+
+impl<Q> fmt::Debug for Job<Q> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Job").finish_non_exhaustive()
     }
 }
 
@@ -122,7 +134,7 @@ where
     /// Called once; and the frame stays until the job was taken back or [is done](Forked::is_done).
     #[inline(always)]
     pub(super) unsafe fn job(&self) -> Job<Q> {
-        Job { data: self.data(), execute: Self::execute }
+        Job { data: self.data(), execute: Self::execute, kind: PhantomData }
     }
 
     /// Runs the job.
@@ -130,9 +142,14 @@ where
     /// # Safety
     ///
     /// `data` points to a `Forked` of this type in a frame that waits, and no other worker runs it.
-    unsafe fn execute(data: *const (), worker: &Worker<Q>) {
+    /// `worker` points to the `Worker<Q>` of this thread.
+    unsafe fn execute(data: *const (), worker: *const ()) {
         // SAFETY: the caller guarantees it until the state says that the job is done.
         let this = unsafe { &*data.cast::<Self>() };
+        // SAFETY: the caller guarantees it.
+        let worker = unsafe { &*worker.cast::<Worker<Q>>() };
+        // A kind of queue that lets thieves of one pool steal from another is not unsafe.
+        assert!(worker.is_of_pool_with(this.owner), "a queue returned the job of another pool");
         // SAFETY: the caller guarantees it.
         unsafe { this.closure.run(worker) };
         // SAFETY: memory of the pool that this worker belongs to.
@@ -198,16 +215,16 @@ impl<F, R> Installed<F, R> {
     where
         F: FnOnce(&Worker<Q>) -> R,
     {
-        unsafe fn execute<Q: Queue, F: FnOnce(&Worker<Q>) -> R, R>(data: *const (), worker: &Worker<Q>) {
+        unsafe fn execute<Q: Queue, F: FnOnce(&Worker<Q>) -> R, R>(data: *const (), worker: *const ()) {
             // SAFETY: the caller of `job` waits until the gate opens.
             let this = unsafe { &*data.cast::<Installed<F, R>>() };
-            // SAFETY: there is one job of it.
-            unsafe { this.closure.run(worker) };
+            // SAFETY: there is one job of it, and a worker of this type runs it.
+            unsafe { this.closure.run(&*worker.cast::<Worker<Q>>()) };
             // A count of its own: the frame may be gone before the gate has finished opening.
             let gate = this.gate.clone();
             gate.open();
         }
-        Job { data: ptr::from_ref(self).cast(), execute: execute::<Q, F, R> }
+        Job { data: ptr::from_ref(self).cast(), execute: execute::<Q, F, R>, kind: PhantomData }
     }
 
     /// Waits for the closure, and returns its result.

@@ -6,7 +6,8 @@
 //! comparison of the fence-free paper can be repeated in a runtime that is not a simulation.
 //!
 //! ```
-//! use filch::engine::{ChaseLev, Pool, Queue, Worker};
+//! use filch::engine::{Pool, Queue, Worker};
+//! use filch::queue::ChaseLev;
 //!
 //! fn fib<Q: Queue>(worker: &Worker<Q>, n: u32) -> u64 {
 //!     if n < 2 {
@@ -31,6 +32,7 @@
 //! | [`Asymmetric`], the default | none with `membarrier(2)`, otherwise one | yes | on every CPU |
 //! | [`ChaseLev`] | one | yes | on every CPU |
 //! | [`The`] | one | yes | on every CPU |
+//! | [`Bulk`] | none, but a locked instruction | yes | on every CPU |
 //! | [`FfCl`], [`FfThe`] | none on x86-64 | **no**: a steal aborts while at most delta jobs are queued | given the CPU's bound |
 //! | [`Thep`] | none on x86-64 | **no**: a thief waits for the owner's next pop while at most delta jobs are queued | given the CPU's bound |
 //!
@@ -55,9 +57,28 @@
 
 mod job;
 mod pool;
-mod queue;
 mod worker;
 
+use filch_queue::ExactlyOnce;
+
+pub use job::Job;
 pub use pool::{Pool, Thefts};
-pub use queue::{Asymmetric, ChaseLev, FfCl, FfThe, Queue, The, Thep};
 pub use worker::Worker;
+
+use crate::queue::Kind;
+#[cfg(doc)]
+use crate::queue::{Asymmetric, Bulk, ChaseLev, FfCl, FfThe, The, Thep};
+
+/// A [kind of queue](Kind) that a [`Pool`] can have: it is exactly once, for jobs.
+///
+/// All such kinds implement it. Nothing here is unsafe: [`ExactlyOnce`], which is, guarantees that
+/// no job runs twice. If the `pop` of a queue says that it is empty when it is not, or loses a job,
+/// a join waits forever. An owner should pop the youngest job; a join that gets another job runs
+/// that first.
+///
+/// A queue refuses a job by an error of [`try_push`](filch_queue::Owner::try_push), and the join
+/// that forked the job panics. A queue that panics instead, in any method, aborts the process: the
+/// job may be in the queue, and its join must not unwind then.
+pub trait Queue: Kind<Job<Self>, Owner: ExactlyOnce, Thief: ExactlyOnce> + Sized + 'static {}
+
+impl<Q: Kind<Job<Q>, Owner: ExactlyOnce, Thief: ExactlyOnce> + 'static> Queue for Q {}

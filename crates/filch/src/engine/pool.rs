@@ -8,11 +8,12 @@ use crossbeam_utils::CachePadded;
 use filch_queue::{barrier, Thief};
 
 use super::job::{Installed, Job};
-use super::queue::{Asymmetric, Queue};
 use super::worker::Worker;
+use super::Queue;
 use crate::backoff::Patience;
 use crate::error::BuildError;
 use crate::pool::MIN_STACK;
+use crate::queue::Asymmetric;
 use crate::sleep::{Sleep, SleepCell, SleepState, MAX_WORKERS};
 use crate::spin;
 use crate::stats::Count;
@@ -162,7 +163,7 @@ pub struct Thefts {
 
 /// The part of a worker that other workers see.
 pub(super) struct Seat<Q: Queue> {
-    pub(super) thief: Q::Thief<Job<Q>>,
+    pub(super) thief: Q::Thief,
     pub(super) sleep: SleepCell,
     pub(super) patience: Patience,
     /// On its own cache line. The worker writes it at each attempt while others read the rest.
@@ -176,7 +177,7 @@ pub(super) struct Tally {
 }
 
 impl<Q: Queue> Seat<Q> {
-    fn new(thief: Q::Thief<Job<Q>>) -> Self {
+    fn new(thief: Q::Thief) -> Self {
         Seat {
             thief,
             sleep: SleepCell::new(),

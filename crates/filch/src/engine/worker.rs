@@ -9,8 +9,9 @@ use filch_queue::{barrier, Owner, PushError, Steal, Thief};
 
 use super::job::{Forked, Job};
 use super::pool::{Seat, Shared};
-use super::queue::{Asymmetric, Queue};
+use super::Queue;
 use crate::backoff::Backoff;
+use crate::queue::Asymmetric;
 use crate::random::Random;
 use crate::sleep::SleepState;
 use crate::sync::{fence, thread_local, Ordering};
@@ -36,7 +37,7 @@ const JOB_IN_QUEUE: &str = "the queue of a worker panicked while it may have hel
 /// A worker cannot be owned or sent to another thread. A closure gets the worker of the thread that
 /// it runs on.
 pub struct Worker<Q: Queue = Asymmetric> {
-    owner: Q::Owner<Job<Q>>,
+    owner: Q::Owner,
     shared: Arc<Shared<Q>>,
     index: usize,
     /// Whether a fork has a fence. It has if the kernel provides no barrier for workers that go to
@@ -47,7 +48,7 @@ pub struct Worker<Q: Queue = Asymmetric> {
 
 impl<Q: Queue> Worker<Q> {
     /// Runs the main loop of a worker.
-    pub(super) fn main_loop(shared: Arc<Shared<Q>>, index: usize, owner: Q::Owner<Job<Q>>) {
+    pub(super) fn main_loop(shared: Arc<Shared<Q>>, index: usize, owner: Q::Owner) {
         // Any odd constant, so that no two workers start with the same state.
         let random = Cell::new(Random::new(index));
         let worker = Worker { owner, fenced: shared.fenced, shared, index, random };
@@ -79,6 +80,11 @@ impl<Q: Queue> Worker<Q> {
     /// Returns the number of workers of the pool.
     pub fn num_threads(&self) -> usize {
         self.shared.seats.len()
+    }
+
+    /// Returns whether the seat is one of this worker's pool.
+    pub(super) fn is_of_pool_with(&self, seat: *const Seat<Q>) -> bool {
+        self.shared.seats.as_ptr_range().contains(&seat)
     }
 
     fn seat(&self) -> &Seat<Q> {

@@ -193,14 +193,14 @@ pub(super) fn announce(handle: Handle<'_>) {
 
 #[cold]
 #[inline(never)]
-pub(super) fn push_failed<T>(error: PushError<T>) -> ! {
+pub(crate) fn push_failed<T>(error: PushError<T>) -> ! {
     let cause = error.cause();
     // The drop of the task might panic too.
     unwind::discard(error);
     match cause {
         CapacityError::TooLarge { limit, .. } => panic!(
             "a worker's queue is full: this kind holds at most {limit} tasks. Explore with \
-             filch::explore::queue::ChaseLev, which holds as many as there is memory for"
+             filch::queue::ChaseLev, which holds as many as there is memory for"
         ),
         cause => panic!("a task could not be pushed: {cause}"),
     }

@@ -33,7 +33,6 @@ mod cancel;
 mod explored;
 mod explorer;
 mod idle_list;
-pub mod queue;
 mod roots;
 mod run_loop;
 mod shared;
@@ -47,6 +46,7 @@ use filch_queue::{barrier, ExactlyOnce};
 
 pub use cancel::Cancel;
 pub use explored::{Counts, Ending, Explored};
+pub(crate) use explorer::push_failed;
 pub use explorer::{Explorer, Pusher};
 pub use filch_queue::Owner;
 #[cfg(all(loom, test))]
@@ -54,9 +54,9 @@ pub(crate) use idle_list::IdleList;
 #[cfg(all(loom, test))]
 pub(crate) use termination::Termination;
 
+use crate::queue::{self, ChaseLev, Kind};
 use crate::sync::{lock, Mutex};
 use crate::Pool;
-use queue::{ChaseLev, Kind};
 use roots::Roots;
 use run_loop::Local;
 use shared::{Limits, Shared};

@@ -8,8 +8,8 @@ use filch_queue::{Owner, Steal, Thief};
 
 use super::explored::{Counts, Ending};
 use super::explorer::{self, announce, Explorer, Handle};
-use super::queue::{Kind, Stolen};
 use super::shared::{Controller, Shared};
+use crate::queue::{Kind, Stolen};
 use crate::random::Random;
 use crate::sync::{spin_loop, thread};
 use crate::{unwind, Scope};

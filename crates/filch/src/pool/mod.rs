@@ -11,6 +11,7 @@ use std::mem;
 use std::ptr;
 use std::sync::Arc;
 
+#[cfg(feature = "engine")]
 pub(crate) use builder::MIN_STACK;
 pub use builder::{Builder, Fences, Thread};
 pub use callers::Callers;

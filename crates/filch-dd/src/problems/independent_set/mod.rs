@@ -4,12 +4,12 @@
 //!
 //! # The format
 //!
-//! DIMACS, as for colouring and cliques: comments (`c …`), a line `p edge n m` (or `p col n m`),
-//! then `e u v` for each edge, and `n v w` for a vertex with a weight other than 1. Vertices are
-//! numbered from 1, weights are not negative. An edge may be written twice, in either direction;
-//! the header may count it once or as often as it is written. The published instances of the clique
-//! problem are read in the same way: [`clique`](super::clique) solves them as they are meant, and
-//! this module solves their complement.
+//! DIMACS, as for colouring and cliques, plain or compressed with gzip: comments (`c …`), a line
+//! `p edge n m` (or `p col n m`), then `e u v` for each edge, and `n v w` for a vertex with a weight
+//! other than 1. Vertices are numbered from 1, weights are not negative. An edge may be written
+//! twice, in either direction; the header may count it once or as often as it is written. The
+//! published instances of the clique problem are read in the same way: [`clique`](super::clique)
+//! solves them as they are meant, and this module solves their complement.
 //!
 //! ```
 //! use filch_dd::problems::independent_set;

@@ -5,7 +5,8 @@ use std::rc::Rc;
 use std::sync::Mutex;
 
 use anyhow::{Context, Result};
-use filch::engine::{Asymmetric, ChaseLev, FfCl, FfThe, Pool, Queue, The, Thefts, Thep};
+use filch::engine::{Pool, Queue, Thefts};
+use filch::queue::{Asymmetric, ChaseLev, FfCl, FfThe, The, Thep};
 
 use super::bound::{self, TrustedBound};
 use super::{ABORTS_A_RUN, STEALS_A_RUN};

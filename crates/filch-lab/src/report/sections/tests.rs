@@ -253,7 +253,7 @@ fn captions_are_short_enough_to_be_read() {
     }
 }
 
-/// Returns the claims that `filch bench` prints, each after its verdict.
+/// Returns the claims that `filch-lab bench` prints, each after its verdict.
 fn printed(suite: &str, figures: Figures<'_>) -> Vec<(String, String)> {
     let indent = format!("\n{:17}", "");
     let text = bench::claims_of(suite, figures).replace(&indent, " ");

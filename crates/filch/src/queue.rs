@@ -1,5 +1,7 @@
 //! The kinds of queues that the workers of an exploration can have.
 //!
+//! Pools of the module `engine` (a feature) have the same kinds.
+//!
 //! | kind | a task runs | pop / steal takes | an owner pays | good for |
 //! |---|---|---|---|---|
 //! | [`ChaseLev`], the default of `exactly_once` | once | youngest / oldest | a fence a task | everything |
@@ -27,20 +29,18 @@
 //! push beyond that panics with a message that names [`ChaseLev`], and that stops the exploration.
 //! [`Bulk`] keeps tasks in blocks that grow to 64 KiB and holds fewer than 2^31.
 
-use filch_queue::bound::Untrusted;
-use filch_queue::idempotent;
-use filch_queue::{bulk, ff_cl, ff_the, thep, AtLeastOnce, Owner, Steal, Thief};
+use filch_queue::bound::{Trusted, Untrusted};
+use filch_queue::{asymmetric, bulk, chase_lev, ff_cl, ff_the, idempotent, the, thep};
+use filch_queue::{AtLeastOnce, Owner, Steal, Thief};
 
-pub use crate::engine::{Asymmetric, ChaseLev, FfCl, FfThe, The, Thep};
 pub use filch_queue::bound::{Bound, Delta};
 
-use super::explorer::push_failed;
-use crate::engine;
+use crate::explore::push_failed;
 
-/// A kind of queue for tasks of type `T`. Makes a queue for each worker of an exploration.
+/// A kind of queue for tasks of type `T`. Makes a queue for each worker.
 ///
-/// The kinds of [`engine`] are kinds here too, and keep their promise of exactly once. Those of
-/// this module are at least once, and need tasks that are `Copy`.
+/// The kinds that are exactly once take tasks of any type. Those that are at least once need tasks
+/// that are `Copy`.
 ///
 /// Users can implement it. Nothing here is unsafe, but an exploration ends, and ends in time, only
 /// if
@@ -80,21 +80,51 @@ pub struct Stolen<T> {
     pub pushed: usize,
 }
 
-/// Implements [`Kind`] for the kinds of `engine`, which are for tasks of any type.
-macro_rules! exactly_once {
-    ($($name:ident),*) => { $(
-        impl<T: Send> Kind<T> for engine::$name {
-            type Owner = <engine::$name as engine::Queue>::Owner<T>;
-            type Thief = <engine::$name as engine::Queue>::Thief<T>;
+/// Declares a kind of queue without parameters, for tasks with these bounds.
+macro_rules! plain {
+    ($(#[$doc:meta])* $name:ident, $($module:ident)::+, $($bound:ident)+) => {
+        $(#[$doc])*
+        #[derive(Clone, Copy, Debug, Default)]
+        pub struct $name;
+
+        impl<T: $($bound +)+> Kind<T> for $name {
+            type Owner = $($module)::+::Owner<T>;
+            type Thief = $($module)::+::Thief<T>;
 
             fn make(&self) -> (Self::Owner, Self::Thief) {
-                engine::Queue::make(self)
+                $($module)::+::new()
             }
         }
-    )* };
+    };
 }
 
-exactly_once!(ChaseLev, The, Asymmetric, FfThe, FfCl, Thep);
+plain! {
+    /// [`filch_queue::asymmetric`]: no fence for the owner, a system call for the thief. On systems
+    /// without such a call the owner has a fence.
+    Asymmetric, asymmetric, Send
+}
+plain! {
+    /// [`filch_queue::chase_lev`]: a fence for the owner.
+    ChaseLev, chase_lev, Send
+}
+plain! {
+    /// [`filch_queue::the`]: a fence for the owner, a lock for thieves.
+    The, the, Send
+}
+plain! {
+    /// [`filch_queue::idempotent::lifo`]: owner and thieves take the youngest task. The owner of an
+    /// idempotent queue has no fence and no read-modify-write.
+    Lifo, idempotent::lifo, Copy Send
+}
+plain! {
+    /// [`filch_queue::idempotent::fifo`]: owner and thieves take the oldest task.
+    Fifo, idempotent::fifo, Copy Send
+}
+plain! {
+    /// [`filch_queue::idempotent::double_ended`]: the owner takes the youngest task, thieves the
+    /// oldest.
+    DoubleEnded, idempotent::double_ended, Copy Send
+}
 
 /// [`filch_queue::bulk`]: a thief steals the older half of the tasks at once.
 ///
@@ -102,7 +132,8 @@ exactly_once!(ChaseLev, The, Asymmetric, FfThe, FfCl, Thep);
 /// steal from the same queue at the same time, one of them retries.
 ///
 /// ```
-/// use filch::explore::{queue::Bulk, Explore};
+/// use filch::explore::Explore;
+/// use filch::queue::Bulk;
 ///
 /// let explored = Explore::exactly_once().queue(Bulk).run([20u32], |depth, worker| {
 ///     if depth > 10 {
@@ -142,36 +173,76 @@ impl<T: Send> Kind<T> for Bulk {
     }
 }
 
-/// Declares an idempotent queue: no fence and no read-modify-write for the owner.
-macro_rules! idempotent {
+/// Declares a kind of queue that rests on a bound of the CPU.
+macro_rules! trusting {
     ($(#[$doc:meta])* $name:ident, $module:ident) => {
         $(#[$doc])*
-        #[derive(Clone, Copy, Debug, Default)]
-        pub struct $name;
+        ///
+        /// ```
+        /// use filch::explore::Explore;
+        /// use filch::queue::{Bound, Delta};
+        ///
+        /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+        /// let delta = Delta::new(Bound::GENEROUS, 15)?;
+        /// // SAFETY: an example, which relies on 128. In a program, state what the bound rests on: a
+        /// // calibration on this CPU, or its published store buffer and no evidence against it.
+        #[doc = concat!("let queue = unsafe { filch::queue::", stringify!($name), "::trusting(delta) };")]
+        /// let explored = Explore::exactly_once().queue(queue).run(0..100, |_, _| {});
+        /// assert_eq!(explored.total().tasks, 100);
+        /// # Ok(())
+        /// # }
+        /// ```
+        #[derive(Clone, Copy, Debug)]
+        pub struct $name {
+            /// The caller of `trusting` guarantees it.
+            delta: Delta,
+        }
 
-        impl<T: Copy + Send> Kind<T> for $name {
-            type Owner = idempotent::$module::Owner<T>;
-            type Thief = idempotent::$module::Thief<T>;
+        impl $name {
+            /// Creates queues that take `delta` on trust.
+            ///
+            /// # Safety
+            ///
+            /// On every CPU that the workers run on, a load overtakes at most as many of its
+            /// thread's stores as the [`Bound`] that `delta` was made from says. Otherwise a task
+            /// may run twice. The second run of an engine's job is after its join has returned and
+            /// its closure is gone.
+            pub unsafe fn trusting(delta: Delta) -> $name {
+                $name { delta }
+            }
+
+            /// Returns the delta that the caller of `trusting` guarantees.
+            pub fn delta(&self) -> Delta {
+                self.delta
+            }
+        }
+
+        impl<T: Send> Kind<T> for $name {
+            type Owner = $module::Owner<T, Trusted>;
+            type Thief = $module::Thief<T, Trusted>;
 
             fn make(&self) -> (Self::Owner, Self::Thief) {
-                idempotent::$module::new()
+                // SAFETY: the caller of `trusting` guarantees the same.
+                unsafe { $module::new_trusted(self.delta) }
             }
         }
     };
 }
 
-idempotent! {
-    /// [`filch_queue::idempotent::lifo`]: owner and thieves take the youngest task.
-    Lifo, lifo
+trusting! {
+    /// [`filch_queue::ff_the`]: [`The`] whose owner has no fence. A steal aborts while at most
+    /// delta tasks are queued, so a task is *not* always stealable.
+    FfThe, ff_the
 }
-idempotent! {
-    /// [`filch_queue::idempotent::fifo`]: owner and thieves take the oldest task.
-    Fifo, fifo
+trusting! {
+    /// [`filch_queue::ff_cl`]: [`ChaseLev`] whose owner has no fence. A steal aborts while at most
+    /// delta tasks are queued, so a task is *not* always stealable.
+    FfCl, ff_cl
 }
-idempotent! {
-    /// [`filch_queue::idempotent::double_ended`]: the owner takes the youngest task, thieves the
-    /// oldest.
-    DoubleEnded, double_ended
+trusting! {
+    /// [`filch_queue::thep`]: [`FfThe`] whose thieves wait for the owner's next pop instead of
+    /// aborting. So a task is *not* always stealable.
+    Thep, thep
 }
 
 /// Declares a fence-free queue without a guarantee that its delta is right for this CPU.
