@@ -4,8 +4,8 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::Args;
-use filch_queue::calibration::Calibration;
 
+use crate::lab::calibration::LARGEST_BOUND;
 use crate::seconds;
 
 /// The default number of runs of each point, if no calibration relies on them.
@@ -77,10 +77,8 @@ fn runs(text: &str) -> Result<u64, String> {
 
 fn bound(text: &str) -> Result<usize, String> {
     match text.parse() {
-        Ok(bound @ 2..=Calibration::LARGEST_BOUND) => Ok(bound),
-        Ok(_) => {
-            Err(format!("a bound is the entries of a store buffer plus one: from 2 to {}", Calibration::LARGEST_BOUND))
-        }
+        Ok(bound @ 2..=LARGEST_BOUND) => Ok(bound),
+        Ok(_) => Err(format!("a bound is the entries of a store buffer plus one: from 2 to {}", LARGEST_BOUND)),
         Err(_) => Err("not a number of stores; an example is 73".to_owned()),
     }
 }
