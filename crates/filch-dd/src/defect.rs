@@ -32,6 +32,7 @@ mod chosen {
     use std::sync::Mutex;
 
     use super::Defect;
+    use crate::sync::unpoisoned;
 
     static CHOSEN: AtomicUsize = AtomicUsize::new(0);
     static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
@@ -44,7 +45,7 @@ mod chosen {
     ///
     /// Models run one at a time, since the chosen defect is global.
     pub(crate) fn with(defect: Option<Defect>, model: impl FnOnce() + std::panic::UnwindSafe) -> bool {
-        let _one = ONE_AT_A_TIME.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+        let _one = unpoisoned(ONE_AT_A_TIME.lock());
         CHOSEN.store(defect.map_or(0, |defect| defect as usize + 1), Ordering::Relaxed);
         let passed = std::panic::catch_unwind(model);
         CHOSEN.store(0, Ordering::Relaxed);

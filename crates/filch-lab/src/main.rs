@@ -25,6 +25,7 @@ mod report;
 mod simulate;
 mod solve;
 mod stats;
+mod sync;
 mod verify;
 mod watch;
 
