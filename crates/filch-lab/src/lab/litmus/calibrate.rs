@@ -1,4 +1,4 @@
-//! `--calibrate`: writes the result to a file from which the queues compute their delta.
+//! `--calibrate`: writes the bound to a file; see [`calibration`](crate::lab::calibration).
 
 use std::fs;
 use std::io::ErrorKind;
