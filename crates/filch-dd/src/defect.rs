@@ -16,4 +16,43 @@ pub(crate) enum Defect {
     MailIsForgotten,
 }
 
-filch::defect_switch!(all(test, loom));
+/// Returns whether the defect is switched on. Never, outside of loom.
+#[cfg(not(all(test, loom)))]
+#[inline(always)]
+pub(crate) fn defect(_: Defect) -> bool {
+    false
+}
+
+#[cfg(all(test, loom))]
+pub(crate) use chosen::{defect, with};
+
+#[cfg(all(test, loom))]
+mod chosen {
+    use std::sync::atomic::{AtomicUsize, Ordering};
+    use std::sync::Mutex;
+
+    use super::Defect;
+    use crate::sync::unpoisoned;
+
+    static CHOSEN: AtomicUsize = AtomicUsize::new(0);
+    static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
+
+    pub(crate) fn defect(defect: Defect) -> bool {
+        CHOSEN.load(Ordering::Relaxed) == defect as usize + 1
+    }
+
+    /// Runs a model with a defect or without, and returns whether it passed.
+    ///
+    /// Models run one at a time, since the chosen defect is global.
+    pub(crate) fn with(defect: Option<Defect>, model: impl FnOnce() + std::panic::UnwindSafe) -> bool {
+        let _one = unpoisoned(ONE_AT_A_TIME.lock());
+        CHOSEN.store(defect.map_or(0, |defect| defect as usize + 1), Ordering::Relaxed);
+        let passed = std::panic::catch_unwind(model);
+        CHOSEN.store(0, Ordering::Relaxed);
+        match passed {
+            Ok(()) => true,
+            Err(panic) if defect.is_none() => std::panic::resume_unwind(panic),
+            Err(_) => false,
+        }
+    }
+}

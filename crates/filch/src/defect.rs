@@ -90,50 +90,42 @@ impl Defect {
     }
 }
 
-/// Declares `defect` and `with` for the enum `Defect`. The builds of the checker have the defects.
-#[doc(hidden)]
-#[macro_export]
-macro_rules! defect_switch {
-    ($checker:meta) => {
-        /// Returns whether the code should have this defect. Always false outside of the checkers.
-        #[cfg(not($checker))]
-        #[inline(always)]
-        pub(crate) fn defect(_: Defect) -> bool {
-            false
-        }
-
-        #[cfg($checker)]
-        pub(crate) use chosen::{defect, with};
-
-        #[cfg($checker)]
-        mod chosen {
-            use std::sync::atomic::{AtomicUsize, Ordering};
-            use std::sync::{Mutex, PoisonError};
-
-            use super::Defect;
-
-            static CHOSEN: AtomicUsize = AtomicUsize::new(0);
-            static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
-
-            pub(crate) fn defect(defect: Defect) -> bool {
-                CHOSEN.load(Ordering::Relaxed) == defect as usize + 1
-            }
-
-            /// Runs a model with a defect or without. Returns whether it passed. Models run one at a
-            /// time: the defect is global.
-            pub(crate) fn with(defect: Option<Defect>, model: impl FnOnce() + std::panic::UnwindSafe) -> bool {
-                let _one = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
-                CHOSEN.store(defect.map_or(0, |defect| defect as usize + 1), Ordering::Relaxed);
-                let passed = std::panic::catch_unwind(model);
-                CHOSEN.store(0, Ordering::Relaxed);
-                match passed {
-                    Ok(()) => true,
-                    Err(panic) if defect.is_none() => std::panic::resume_unwind(panic),
-                    Err(_) => false,
-                }
-            }
-        }
-    };
+/// Returns whether the code should have this defect. Always false outside of the checkers.
+#[cfg(not(all(test, any(loom, shuttle))))]
+#[inline(always)]
+pub(crate) fn defect(_: Defect) -> bool {
+    false
 }
 
-defect_switch!(all(test, any(loom, shuttle)));
+#[cfg(all(test, any(loom, shuttle)))]
+pub(crate) use chosen::{defect, with};
+
+#[cfg(all(test, any(loom, shuttle)))]
+mod chosen {
+    use std::sync::atomic::{AtomicUsize, Ordering};
+    use std::sync::Mutex;
+
+    use super::Defect;
+    use crate::sync::unpoisoned;
+
+    static CHOSEN: AtomicUsize = AtomicUsize::new(0);
+    static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
+
+    pub(crate) fn defect(defect: Defect) -> bool {
+        CHOSEN.load(Ordering::Relaxed) == defect as usize + 1
+    }
+
+    /// Runs a model with a defect or without. Returns whether it passed. Models run one at a time:
+    /// the defect is global.
+    pub(crate) fn with(defect: Option<Defect>, model: impl FnOnce() + std::panic::UnwindSafe) -> bool {
+        let _one = unpoisoned(ONE_AT_A_TIME.lock());
+        CHOSEN.store(defect.map_or(0, |defect| defect as usize + 1), Ordering::Relaxed);
+        let passed = std::panic::catch_unwind(model);
+        CHOSEN.store(0, Ordering::Relaxed);
+        match passed {
+            Ok(()) => true,
+            Err(panic) if defect.is_none() => std::panic::resume_unwind(panic),
+            Err(_) => false,
+        }
+    }
+}
