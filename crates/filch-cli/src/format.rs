@@ -1,5 +1,7 @@
 //! Formats numbers, amounts, times and tables for readers.
 
+use comfy_table::{presets, CellAlignment, Table};
+
 /// Formats a number with a comma after every three digits.
 pub fn grouped(number: usize) -> String {
     let digits = number.to_string();
@@ -44,27 +46,15 @@ pub fn threads(count: usize) -> String {
 /// Formats lines under a header, in columns. The first and the last are left-aligned, all others
 /// right-aligned.
 pub fn grid(header: &[String], lines: &[Vec<String>]) -> String {
-    let last = header.len() - 1;
-    let width = |column: usize| {
-        let cells = std::iter::once(header).chain(lines.iter().map(Vec::as_slice));
-        cells.filter_map(|line| line.get(column)).map(|cell| cell.chars().count()).max().unwrap_or(0)
-    };
-    let widths: Vec<usize> = (0..header.len()).map(width).collect();
-
-    let mut text = String::new();
-    for line in std::iter::once(header).chain(lines.iter().map(Vec::as_slice)) {
-        let cells = line.iter().zip(&widths).enumerate().map(|(column, (cell, &width))| {
-            if column == 0 || column == last {
-                format!("{cell:<width$}")
-            } else {
-                format!("{cell:>width$}")
-            }
-        });
-        text.push_str("  ");
-        text.push_str(cells.collect::<Vec<_>>().join("  ").trim_end());
-        text.push('\n');
+    let mut table = Table::new();
+    table.load_style(presets::NOTHING).set_header(header).add_rows(lines);
+    for (index, column) in table.column_iter_mut().enumerate() {
+        column.set_padding((2, 0));
+        if (1..header.len() - 1).contains(&index) {
+            column.set_cell_alignment(CellAlignment::Right);
+        }
     }
-    text
+    table.trim_fmt() + "\n"
 }
 
 /// Formats a figure with about three digits.

@@ -1,5 +1,7 @@
 //! The synchronisation primitives, replaced by loom's under `--cfg loom`.
 
+use std::sync::{LockResult, PoisonError};
+
 /// Atomics that are only advice.
 ///
 /// An old value does no harm, so loom need not explore it.
@@ -24,12 +26,14 @@ mod real {
 
 pub(crate) use real::*;
 
-/// Locks, also after a panic: every critical section leaves its data usable.
+/// Returns the data of a lock, also after a panic: every critical section leaves its data usable.
+pub(crate) fn unpoisoned<T>(data: LockResult<T>) -> T {
+    data.unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Locks, also after a panic.
 pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    match mutex.lock() {
-        Ok(guard) => guard,
-        Err(poisoned) => poisoned.into_inner(),
-    }
+    unpoisoned(mutex.lock())
 }
 
 /// Like [`lock`], but returns `None` instead of waiting.

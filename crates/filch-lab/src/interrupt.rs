@@ -5,12 +5,13 @@
 
 use std::process::{self, Child, Command, ExitCode};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::sync::{Arc, Mutex, Weak};
 use std::time::Instant;
 
 use anyhow::Result;
 pub(crate) use filch_cli::interrupt::CODE;
 
+use crate::sync::lock;
 use crate::{say, watch};
 
 static HANDLED: AtomicBool = AtomicBool::new(false);
@@ -81,16 +82,16 @@ pub(crate) fn entrust(child: Child) -> Shared {
 
 fn entrust_to(children: &Children, child: Child) -> Shared {
     let child = Arc::new(Mutex::new(child));
-    let mut children = children.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut children = lock(children);
     children.retain(|child| child.strong_count() > 0);
     children.push(Arc::downgrade(&child));
     child
 }
 
 fn end_all(children: &Children) {
-    for child in children.lock().unwrap_or_else(PoisonError::into_inner).iter().filter_map(Weak::upgrade) {
+    for child in lock(children).iter().filter_map(Weak::upgrade) {
         // A child that has already ended cannot be killed, and need not be.
-        let _ = child.lock().unwrap_or_else(PoisonError::into_inner).kill();
+        let _ = lock(&child).kill();
     }
 }
 

@@ -3,6 +3,7 @@
 //! They repeat what the papers measured on theirs, and measure the prices that all designs here
 //! trade in.
 
+pub(crate) mod calibration;
 pub(crate) mod delta;
 pub(crate) mod fences;
 mod kinds;

@@ -15,6 +15,7 @@ mod lab;
 mod report;
 mod simulate;
 mod stats;
+mod sync;
 mod verify;
 mod watch;
 

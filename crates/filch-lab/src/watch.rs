@@ -9,12 +9,13 @@
 use std::collections::BTreeMap;
 use std::fmt::Display;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 
 use anyhow::Result;
 
 use crate::figures::Series;
 use crate::say;
+use crate::sync::lock;
 
 /// A progress event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -71,7 +72,7 @@ pub(crate) fn remark(text: &str) {
 
 /// Sends an event to the listener. Returns whether there is a listener.
 fn notify(event: Event<'_>) -> bool {
-    let mut listener = LISTENER.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut listener = lock(&LISTENER);
     listener.as_mut().is_some_and(|listener| {
         listener(event);
         true
@@ -80,19 +81,19 @@ fn notify(event: Event<'_>) -> bool {
 
 /// Sets the listener, which replaces the output on standard error. `None` restores the output.
 pub(crate) fn listen(listener: Option<Listener>) {
-    *LISTENER.lock().unwrap_or_else(PoisonError::into_inner) = listener;
+    *lock(&LISTENER) = listener;
 }
 
 /// Keeps the result of a finished case of a suite.
 ///
 /// A later case can fail, or never end, and must not lose this result.
 pub(crate) fn keep(suite: &'static str, series: &[Series]) {
-    KEPT.lock().unwrap_or_else(PoisonError::into_inner).entry(suite).or_default().extend_from_slice(series);
+    lock(&KEPT).entry(suite).or_default().extend_from_slice(series);
 }
 
 /// Takes what was [kept](keep) of a suite.
 pub(crate) fn kept(suite: &str) -> Vec<Series> {
-    KEPT.lock().unwrap_or_else(PoisonError::into_inner).remove(suite).unwrap_or_default()
+    lock(&KEPT).remove(suite).unwrap_or_default()
 }
 
 /// Tells all measurements to end with their results so far.

@@ -2,16 +2,13 @@
 //!
 //! The number of a node depends on the node alone, not on which rank looks at it first.
 
-/// The increment of the SplitMix64 counter.
-pub(crate) const STEP: u64 = 0x9E37_79B9_7F4A_7C15;
+use rand_xoshiro::rand_core::{Rng, SeedableRng};
+use rand_xoshiro::SplitMix64;
 
 /// The output function of SplitMix64. Every bit of the result depends on every bit of `value`.
 #[inline]
 pub(crate) fn mix(value: u64) -> u64 {
-    let value = value.wrapping_add(STEP);
-    let value = (value ^ (value >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-    let value = (value ^ (value >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-    value ^ (value >> 31)
+    SplitMix64::seed_from_u64(value).next_u64()
 }
 
 /// Mixes two numbers into one; see `mix`.

@@ -94,7 +94,6 @@ pub mod asymmetric;
 pub mod barrier;
 pub mod bound;
 pub mod bulk;
-pub mod calibration;
 pub mod chase_lev;
 mod deque;
 mod error;

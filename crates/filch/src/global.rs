@@ -1,9 +1,10 @@
 //! The global pool, which callers outside of every pool use.
 
-use std::sync::{Mutex, OnceLock, PoisonError};
+use std::sync::{Mutex, OnceLock};
 
 use crate::error::BuildError;
 use crate::pool::{Builder, Pool};
+use crate::sync::unpoisoned;
 use crate::worker::Worker;
 
 static GLOBAL: OnceLock<Pool> = OnceLock::new();
@@ -36,7 +37,7 @@ pub(crate) fn set(builder: Builder<'_>) -> Result<(), BuildError> {
 
 /// Builds the global pool. Returns the error, and with it the pool that runs already, if any.
 fn build(builder: Builder<'_>) -> Result<&'static Pool, (BuildError, Option<&'static Pool>)> {
-    let _one_at_a_time = BUILDING.lock().unwrap_or_else(PoisonError::into_inner);
+    let _one_at_a_time = unpoisoned(BUILDING.lock());
     if let Some(pool) = GLOBAL.get() {
         return Err((BuildError::GlobalIsRunning, Some(pool)));
     }

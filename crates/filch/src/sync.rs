@@ -4,6 +4,8 @@
 //! standard library. Under `--cfg filch_tsan` the locks are this crate's own: ThreadSanitizer
 //! cannot see through those of the library.
 
+use std::sync::{LockResult, PoisonError};
+
 #[cfg(not(any(loom, shuttle)))]
 mod real {
     pub(crate) use std::hint::spin_loop;
@@ -73,11 +75,12 @@ pub(crate) fn fence_after_exchange() {
     fence(Ordering::SeqCst);
 }
 
-/// Locks `mutex`, also after a panic. No critical section of this crate leaves its data in a state
-/// that a later one could not use.
+/// Returns the data of a lock, also after a panic: every critical section leaves its data usable.
+pub(crate) fn unpoisoned<T>(data: LockResult<T>) -> T {
+    data.unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Locks `mutex`, also after a panic.
 pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    match mutex.lock() {
-        Ok(guard) => guard,
-        Err(poisoned) => poisoned.into_inner(),
-    }
+    unpoisoned(mutex.lock())
 }

@@ -10,7 +10,7 @@
 //! of them sees the other.
 
 use crate::defect::{defect, Defect};
-use crate::sync::{fence, lock, try_lock, AtomicBool, Mutex, MutexGuard, Ordering};
+use crate::sync::{fence, lock, try_lock, unpoisoned, AtomicBool, Mutex, MutexGuard, Ordering};
 
 /// A lock around `T`, the data of the master.
 #[derive(Debug)]
@@ -79,9 +79,6 @@ impl<T> MasterLock<T> {
     }
 
     pub(super) fn into_inner(self) -> T {
-        match self.data.into_inner() {
-            Ok(data) => data,
-            Err(poisoned) => poisoned.into_inner(),
-        }
+        unpoisoned(self.data.into_inner())
     }
 }

@@ -19,7 +19,7 @@ use super::report::{Ending, Log, Report};
 use super::signal::Signal;
 use super::worker_data::WorkerData;
 use super::Work;
-use crate::sync::{advice, fence, lock, AtomicBool, Mutex, Ordering};
+use crate::sync::{advice, fence, lock, unpoisoned, AtomicBool, Mutex, Ordering};
 
 /// The part of a worker that other workers read. Each has its own cache lines.
 pub(super) struct WorkerInfo<T, L> {
@@ -272,11 +272,7 @@ impl<'w, W: Work> Shared<'w, W> {
     /// Returns the report, after all workers have ended.
     pub(super) fn into_report(self) -> Report<W::Task> {
         let elapsed = self.clock.now();
-        let panic = match self.panic.into_inner() {
-            Ok(panic) => panic,
-            Err(poisoned) => poisoned.into_inner(),
-        };
-        if let Some(panic) = panic {
+        if let Some(panic) = unpoisoned(self.panic.into_inner()) {
             std::panic::resume_unwind(panic);
         }
         let ending = *lock(&self.ending);

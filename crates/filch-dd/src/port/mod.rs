@@ -47,7 +47,7 @@ mod package;
 use core::sync::atomic::{AtomicI64, AtomicU32, Ordering};
 use core::time::Duration;
 use std::collections::VecDeque;
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, OnceLock};
 
 use crossbeam_utils::CachePadded;
 
@@ -56,6 +56,7 @@ pub use package::{Package, Totals};
 
 use crate::problem::Cost;
 use crate::solver::{Metrics, Solution};
+use crate::sync::unpoisoned;
 
 /// An event that a search reports to the outside.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -217,10 +218,10 @@ impl Port {
 
     /// Returns the events since the last call. Waits for one, but at most for `wait`.
     pub fn events(&self, wait: Duration) -> Vec<Event> {
-        let mut outbox = lock(&self.outbox);
+        let mut outbox = unpoisoned(self.outbox.lock());
         if outbox.is_empty() && !wait.is_zero() {
             let waited = self.reported.wait_timeout_while(outbox, wait, |outbox| outbox.is_empty());
-            outbox = waited.unwrap_or_else(PoisonError::into_inner).0;
+            outbox = unpoisoned(waited).0;
         }
         outbox.drain(..).collect()
     }
@@ -233,7 +234,7 @@ impl Port {
         // Reads the waiting nodes first. The search counts nodes before they stop waiting, so at
         // least one of the two counts has them.
         let (waiting, waiting_bound) = {
-            let inbox = lock(&self.inbox);
+            let inbox = unpoisoned(self.inbox.lock());
             (inbox.waiting, inbox.waiting_bound)
         };
         let Some(metrics) = self.metrics.get() else {
@@ -250,7 +251,7 @@ impl Port {
 
     /// Changes the inbox, unless the search has ended: then there would be no answer.
     fn put(&self, request: u32, change: impl FnOnce(&mut Inbox)) -> bool {
-        let mut inbox = lock(&self.inbox);
+        let mut inbox = unpoisoned(self.inbox.lock());
         if inbox.ended {
             return false;
         }
@@ -280,14 +281,14 @@ impl Port {
 
     /// Takes the solutions from outside.
     pub(crate) fn take_solutions(&self) -> Vec<Solution> {
-        let mut inbox = lock(&self.inbox);
+        let mut inbox = unpoisoned(self.inbox.lock());
         self.requests.fetch_and(!SOLUTIONS, Ordering::Relaxed);
         core::mem::take(&mut inbox.solutions)
     }
 
     /// Takes the nodes from outside.
     pub(crate) fn take_packages(&self) -> Vec<Package> {
-        let mut inbox = lock(&self.inbox);
+        let mut inbox = unpoisoned(self.inbox.lock());
         self.requests.fetch_and(!DELIVERED, Ordering::Relaxed);
         // Also if the delivery was empty: `Idle` is reported once more, with the new count.
         inbox.idle = false;
@@ -297,7 +298,7 @@ impl Port {
 
     /// Records that the search now counts `nodes` of the delivered nodes itself.
     pub(crate) fn mark_counted(&self, nodes: u64) {
-        let mut inbox = lock(&self.inbox);
+        let mut inbox = unpoisoned(self.inbox.lock());
         inbox.waiting = inbox.waiting.saturating_sub(nodes);
         if inbox.waiting == 0 {
             inbox.waiting_bound = None;
@@ -306,7 +307,7 @@ impl Port {
 
     /// Takes a request for nodes. The caller answers it, or puts it back.
     pub(crate) fn take_ask(&self) -> Option<f64> {
-        let mut inbox = lock(&self.inbox);
+        let mut inbox = unpoisoned(self.inbox.lock());
         let share = inbox.asks.pop_front();
         if inbox.asks.is_empty() {
             self.requests.fetch_and(!ASKED, Ordering::Relaxed);
@@ -321,7 +322,7 @@ impl Port {
 
     /// Takes the number of requests for a snapshot.
     pub(crate) fn take_snapshots(&self) -> u64 {
-        let mut inbox = lock(&self.inbox);
+        let mut inbox = unpoisoned(self.inbox.lock());
         self.requests.fetch_and(!SNAPSHOT, Ordering::Relaxed);
         core::mem::take(&mut inbox.snapshots)
     }
@@ -330,7 +331,7 @@ impl Port {
     ///
     /// Called by a search that has nothing left. Returns `false` if nothing more will come.
     pub(crate) fn wait_for_request(&self) -> bool {
-        let mut inbox = lock(&self.inbox);
+        let mut inbox = unpoisoned(self.inbox.lock());
         let any_request = || self.is_requested(!END);
         if any_request() {
             return true;
@@ -352,7 +353,7 @@ impl Port {
     }
 
     pub(crate) fn report(&self, event: Event) {
-        lock(&self.outbox).push_back(event);
+        unpoisoned(self.outbox.lock()).push_back(event);
         self.reported.notify_all();
     }
 
@@ -364,7 +365,7 @@ impl Port {
 
     /// Reports that the search has failed. Does nothing if it is over already.
     pub(crate) fn fail(&self) {
-        if !core::mem::replace(&mut lock(&self.inbox).ended, true) {
+        if !core::mem::replace(&mut unpoisoned(self.inbox.lock()).ended, true) {
             self.report(Event::Failed);
         }
     }
@@ -373,7 +374,7 @@ impl Port {
     ///
     /// Nodes that were not taken in are added to `left`. Returns a bound on those.
     pub(crate) fn close(&self, mut left: Vec<Package>, totals: Totals) -> Option<Cost> {
-        let mut inbox = lock(&self.inbox);
+        let mut inbox = unpoisoned(self.inbox.lock());
         inbox.ended = true;
         let bound = inbox.packages.iter().map(Package::bound).max();
         left.append(&mut inbox.packages);
@@ -383,7 +384,7 @@ impl Port {
         }
         drop(inbox);
         events.push(Event::Ended { left, totals });
-        lock(&self.outbox).extend(events);
+        unpoisoned(self.outbox.lock()).extend(events);
         self.reported.notify_all();
         bound
     }
@@ -391,11 +392,6 @@ impl Port {
 
 /// The longest time that a search with nothing to do waits before it checks again.
 const LONGEST_WAIT: Duration = Duration::from_millis(20);
-
-/// Locks, also after a panic: every critical section here leaves its data usable.
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
-}
 
 impl core::fmt::Debug for Port {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {

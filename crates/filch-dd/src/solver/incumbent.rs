@@ -5,7 +5,6 @@
 
 use core::sync::atomic::{AtomicI64, Ordering};
 use core::time::Duration;
-use std::sync::PoisonError;
 use std::time::Instant;
 
 use super::outcome::Solution;
@@ -14,7 +13,7 @@ use crate::diagram::Halt;
 use crate::model::Model;
 use crate::port::{Event, Port};
 use crate::problem::{Cost, Decision, Relaxation};
-use crate::sync::{lock, Mutex};
+use crate::sync::{lock, unpoisoned, Mutex};
 
 /// A solution better than all before it.
 #[derive(Clone, Debug)]
@@ -110,6 +109,6 @@ impl<'a> BestSolution<'a> {
     }
 
     pub(crate) fn into_solution(self) -> Option<Solution> {
-        self.known.into_inner().unwrap_or_else(PoisonError::into_inner).0
+        unpoisoned(self.known.into_inner()).0
     }
 }

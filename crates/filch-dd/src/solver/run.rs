@@ -11,7 +11,6 @@
 //! master is over when no node is left, or when a snapshot of all open nodes is wanted. The next
 //! run begins with the nodes that are left, and those that have arrived meanwhile.
 
-use std::sync::PoisonError;
 use std::time::Instant;
 
 use crossbeam_utils::CachePadded;
@@ -23,7 +22,7 @@ use super::{finish, OnExplored, SolveError};
 use crate::master::{Batch, Master, Region, Transfer, Work, Worker};
 use crate::port::{Totals, ASKED, DELIVERED, SNAPSHOT};
 use crate::problem::Relaxation;
-use crate::sync::{advice::AtomicBool, lock, Mutex, Ordering};
+use crate::sync::{advice::AtomicBool, lock, unpoisoned, Mutex, Ordering};
 
 /// Searches with one worker, its open nodes on a stack.
 pub(super) fn sequential<P: Relaxation>(
@@ -166,7 +165,7 @@ pub(super) fn parallel<P: Relaxation>(
         }
     }
     take_remaining_nodes(&parallel.search, &mut open);
-    let inner = |local: CachePadded<Mutex<_>>| local.into_inner().into_inner().unwrap_or_else(PoisonError::into_inner);
+    let inner = |local: CachePadded<Mutex<_>>| unpoisoned(local.into_inner().into_inner());
     let locals: Vec<_> = parallel.locals.into_iter().map(inner).collect();
     finish(parallel.search, &open, &locals, (transfers, last_transfers))
 }

@@ -45,10 +45,7 @@ impl Edges {
     /// Renumbers the vertices at random.
     pub(super) fn shuffle(&mut self, seed: u64) {
         let mut numbers: Vec<Vertex> = (0..self.vertices as Vertex).collect();
-        let mut stream = Stream::new(seed, purpose::SHUFFLE, 0);
-        for left in (2..=numbers.len()).rev() {
-            numbers.swap(left - 1, stream.below(left as u64) as usize);
-        }
+        Stream::new(seed, purpose::SHUFFLE, 0).shuffle(&mut numbers);
         stream::in_runs(&mut self.list, &|_, _, edges| {
             for (a, b) in edges {
                 (*a, *b) = (numbers[*a as usize], numbers[*b as usize]);

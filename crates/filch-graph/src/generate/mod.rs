@@ -25,7 +25,7 @@ mod part;
 mod random;
 mod recipe;
 mod rmat;
-mod stream;
+pub(crate) mod stream;
 
 pub use connect::connect;
 pub use error::GenerateError;

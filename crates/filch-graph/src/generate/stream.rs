@@ -1,8 +1,11 @@
 //! Random numbers that depend on the seed and the item, never on the thread.
 //!
 //! Work is cut into runs of a fixed length, and each run has a stream of its own. So a graph is the
-//! same with one thread and with a hundred. The generator is SplitMix64, written out here because a
-//! seed must give the same graph forever. No crate guarantees the same numbers across its versions.
+//! same with one thread and with a hundred. A seed must give the same graph forever. So a test has
+//! the first numbers of the generator.
+
+use rand_xoshiro::rand_core::{Rng, SeedableRng};
+use rand_xoshiro::SplitMix64;
 
 /// The number of items of one stream.
 const RUN: usize = 1 << 13;
@@ -17,26 +20,25 @@ pub(crate) fn length_of_run(items: usize, run: usize) -> usize {
     (items - run * RUN).min(RUN)
 }
 
-/// SplitMix64: a counter and a hash of it.
+/// A stream of random numbers.
 #[derive(Clone, Debug)]
-pub(crate) struct Stream(u64);
+pub(crate) struct Stream(SplitMix64);
 
 impl Stream {
     /// Returns the stream of a run, for this seed and purpose.
     pub(crate) fn new(seed: u64, purpose: u64, run: usize) -> Stream {
-        let mut stream = Stream(seed);
-        for part in [purpose, run as u64] {
-            stream = Stream(stream.next() ^ part.wrapping_mul(0xD1B5_4A32_D192_ED03));
-        }
-        stream
+        [purpose, run as u64].iter().fold(Stream::from_seed(seed), |mut stream, part| {
+            Stream::from_seed(stream.next() ^ part.wrapping_mul(0xD1B5_4A32_D192_ED03))
+        })
+    }
+
+    pub(crate) fn from_seed(seed: u64) -> Stream {
+        Stream(SplitMix64::seed_from_u64(seed))
     }
 
     #[inline]
     pub(crate) fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
-        let hash = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-        let hash = (hash ^ (hash >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-        hash ^ (hash >> 31)
+        self.0.next_u64()
     }
 
     /// Returns a number below `limit`, which is not 0. Some are likelier than others by one part in
@@ -44,6 +46,13 @@ impl Stream {
     #[inline]
     pub(crate) fn below(&mut self, limit: u64) -> u64 {
         ((u128::from(self.next()) * u128::from(limit)) >> 64) as u64
+    }
+
+    /// Shuffles the items; each order is equally likely.
+    pub(crate) fn shuffle<T>(&mut self, items: &mut [T]) {
+        for last in (1..items.len()).rev() {
+            items.swap(last, self.below(last as u64 + 1) as usize);
+        }
     }
 }
 
@@ -88,7 +97,7 @@ mod tests {
     #[test]
     fn the_stream_is_splitmix64() {
         // The first outputs for the seed 1234567, as its authors' program prints them.
-        let mut stream = Stream(1_234_567);
+        let mut stream = Stream::from_seed(1_234_567);
         let first: Vec<u64> = (0..3).map(|_| stream.next()).collect();
         assert_eq!(first, [6_457_827_717_110_365_317, 3_203_168_211_198_807_973, 9_817_491_932_198_370_423]);
     }

@@ -5,6 +5,7 @@ use std::ops::Range;
 
 use super::offsets::{Index, Offsets};
 use super::{Graph, Vertex};
+use crate::generate::stream::Stream;
 
 /// The number of arcs and vertices that one job processes.
 const GRAIN: usize = 1 << 14;
@@ -48,14 +49,11 @@ impl Graph {
     ///
     /// The result depends only on the seed and the order before.
     pub fn shuffle_neighbours(&mut self, seed: u64) {
+        let seed = Stream::from_seed(seed).next();
+        // Each vertex has its own stream, so that the result does not depend on the order of the
+        // threads.
         for_each_list(&self.offsets, &mut self.targets, &|vertex, list: &mut [Vertex]| {
-            // Each vertex has its own generator, so that the result does not depend on the order of
-            // the threads.
-            let mut random = SplitMix(SplitMix(seed).next() ^ u64::from(vertex));
-            for last in (1..list.len()).rev() {
-                let chosen = (u128::from(random.next()) * (last as u128 + 1)) >> 64;
-                list.swap(last, chosen as usize);
-            }
+            Stream::from_seed(seed ^ u64::from(vertex)).shuffle(list);
         });
     }
 
@@ -104,18 +102,4 @@ fn remove_repeats<O: Index>(offsets: &mut [O], targets: &mut Vec<Vertex>) {
         *offset = O::of(kept);
     }
     targets.truncate(kept);
-}
-
-/// Steele, Lea and Flood's SplitMix64. Its state is one word, small enough for a generator per
-/// vertex.
-struct SplitMix(u64);
-
-impl SplitMix {
-    fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
-        let mut mixed = self.0;
-        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-        mixed ^ (mixed >> 31)
-    }
 }

@@ -28,6 +28,8 @@ impl Random {
 }
 
 /// Mixes a number: every bit of the result depends on every bit of the number.
+///
+/// It is written out because the measured loops call it.
 #[inline]
 pub(crate) fn mix(mut number: u64) -> u64 {
     number = (number ^ (number >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);

@@ -1,6 +1,9 @@
 //! Pseudorandom numbers for inputs, the same in each run.
 
 /// SplitMix64: maps a number to a pseudorandom one.
+///
+/// It is written out because measured work calls it. The crate `rand_xoshiro` would add a call that
+/// is not inlined.
 pub(crate) fn scramble(number: u64) -> u64 {
     let mut z = number.wrapping_add(0x9e37_79b9_7f4a_7c15);
     z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);

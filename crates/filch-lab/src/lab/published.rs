@@ -12,9 +12,9 @@
 //! trust a calibration there is to trust the host as well.
 
 use anyhow::{ensure, Result};
-use filch_queue::calibration::Cpu;
 
 use super::kinds;
+use crate::lab::calibration::Cpu;
 
 /// Returns how many entries this CPU's store buffer may have, given the measured number.
 pub(crate) fn most_entries(cpu: &Cpu, measured: usize) -> usize {

@@ -3,8 +3,10 @@
 use std::collections::VecDeque;
 use std::sync::mpsc::{channel, Receiver, Sender};
 
+use rand_xoshiro::rand_core::{Rng, SeedableRng};
+use rand_xoshiro::SplitMix64;
+
 use super::Network;
-use crate::random::{mix, STEP};
 
 /// How long messages are delayed, counted in calls of `receive` by the receiver.
 ///
@@ -38,7 +40,7 @@ pub struct Threads {
     /// How often this rank has called `receive`.
     receives: u64,
     longest: u64,
-    random_state: u64,
+    random: SplitMix64,
 }
 
 /// Returns `ranks` connected ranks. Move each to a thread of its own.
@@ -51,7 +53,7 @@ pub fn connect(ranks: usize, delays: Delays) -> Vec<Threads> {
         delayed: vec![VecDeque::new(); ranks],
         receives: 0,
         longest: delays.longest,
-        random_state: delays.seed.wrapping_mul(ranks as u64 + 1).wrapping_add(rank as u64),
+        random: SplitMix64::seed_from_u64(delays.seed.wrapping_mul(ranks as u64 + 1).wrapping_add(rank as u64)),
     });
     connected.collect()
 }
@@ -81,9 +83,7 @@ pub fn run<R: Send>(ranks: usize, delays: Delays, work: impl Fn(&mut dyn Network
 impl Threads {
     /// Returns a random number from 0 to `longest`.
     fn random_delay(&mut self) -> u64 {
-        let random = mix(self.random_state);
-        self.random_state = self.random_state.wrapping_add(STEP);
-        random % (self.longest + 1)
+        self.random.next_u64() % (self.longest + 1)
     }
 }
 

@@ -42,13 +42,11 @@
 
 use alloc::vec::Vec;
 use core::cell::{Cell, UnsafeCell};
-use core::marker::PhantomData;
 use core::mem::MaybeUninit;
 use core::ptr::NonNull;
 
 use crossbeam_utils::CachePadded;
 
-use super::width::{Wide, Width};
 use crate::array::Array;
 use crate::expect;
 use crate::handle::Handle;
@@ -71,6 +69,11 @@ const LIMIT: usize = 1 << COUNT_BITS;
 const ONE_TASK: u64 = 1 << HEAD_BITS;
 const HEAD: u64 = (1 << HEAD_BITS) - 1;
 
+/// The lowest bit of the tag, which is in the highest bits. Its overflow is discarded.
+const ONE_TAG: u64 = 1 << (HEAD_BITS + COUNT_BITS);
+/// A quarter of a round of tags.
+const QUARTER: u64 = 1 << (u64::BITS - 2);
+
 /// Returns the index of the oldest task.
 #[inline(always)]
 fn head(anchor: u64) -> usize {
@@ -91,28 +94,16 @@ fn tail(anchor: u64) -> usize {
     anchor.wrapping_add(anchor >> HEAD_BITS) as usize
 }
 
-/// Returns the lowest bit of the tag.
-///
-/// The tag is in the highest bits, and its overflow is discarded.
-#[inline(always)]
-fn one_tag<W: Width>() -> u64 {
-    match W::DOUBLE_ENDED_TAG_BITS {
-        0 => 0,
-        bits => 1 << (u64::BITS - bits),
-    }
-}
-
 /// Returns the anchor after a push: one more task, and the next tag.
 #[inline(always)]
-fn pushed<W: Width>(anchor: u64) -> u64 {
-    anchor.wrapping_add(ONE_TASK + one_tag::<W>())
+fn pushed(anchor: u64) -> u64 {
+    anchor.wrapping_add(ONE_TASK + ONE_TAG)
 }
 
 /// Returns whether a quarter of a round of tags starts with this anchor.
 #[inline(always)]
-fn is_watch_due<W: Width>(anchor: u64) -> bool {
-    let quarter = one_tag::<W>() << (W::DOUBLE_ENDED_TAG_BITS.saturating_sub(2));
-    W::WATCHED && anchor & (quarter - one_tag::<W>()) == 0
+fn is_watch_due(anchor: u64) -> bool {
+    anchor & (QUARTER - ONE_TAG) == 0
 }
 
 /// Returns the anchor after a pop: one task fewer, and the same tag.
@@ -147,18 +138,16 @@ struct Shared<T> {
 }
 
 /// The owner's side: pushes tasks, and pops the youngest task.
-pub struct Owner<T: Copy, W: Width = Wide> {
+pub struct Owner<T: Copy> {
     shared: Handle<Shared<T>>,
     /// The anchor as the owner last stored or loaded it.
     anchor: Cell<u64>,
     ring: Cell<Ring<T, ContestedU64>>,
-    kind: PhantomData<W>,
 }
 
 /// A thief's side: steals the oldest task.
-pub struct Thief<T: Copy, W: Width = Wide> {
+pub struct Thief<T: Copy> {
     shared: VisitorHandle<Shared<T>>,
-    kind: PhantomData<W>,
 }
 
 /// Creates a queue.
@@ -201,20 +190,16 @@ pub fn limited_to<T: Copy + Send>(limit: usize, capacity: usize) -> Result<(Owne
     make(0, capacity, limit)
 }
 
-fn make<T: Copy + Send, W: Width>(
-    index: usize,
-    capacity: usize,
-    limit: usize,
-) -> Result<(Owner<T, W>, Thief<T, W>), CapacityError> {
+fn make<T: Copy + Send>(index: usize, capacity: usize, limit: usize) -> Result<(Owner<T>, Thief<T>), CapacityError> {
     let anchor = index as u64 & HEAD;
     let storage = Storage::new(0, capacity, limit, ContestedU64::new(anchor), Visitors::new())?;
     let ring = Cell::new(Ring::new(&storage, 0));
     let shared = Handle::new(Shared { storage: CachePadded::new(storage), last_visits: UnsafeCell::new(Vec::new()) });
-    let thief = Thief { shared: VisitorHandle::new(shared.clone()), kind: PhantomData };
-    Ok((Owner { shared, anchor: Cell::new(anchor), ring, kind: PhantomData }, thief))
+    let thief = Thief { shared: VisitorHandle::new(shared.clone()) };
+    Ok((Owner { shared, anchor: Cell::new(anchor), ring }, thief))
 }
 
-impl<T: Copy, W: Width> Owner<T, W> {
+impl<T: Copy> Owner<T> {
     /// Adds a task, or returns it in an error if it cannot be added.
     ///
     /// This happens if the queue already holds 2^27 - 1 tasks or there is no memory left to grow.
@@ -222,8 +207,8 @@ impl<T: Copy, W: Width> Owner<T, W> {
     pub fn try_push(&self, task: T) -> Result<(), PushError<T>> {
         // Acquire: pairs with the thieves' CAS. They have read the slots that they emptied.
         let mut anchor = expect::word(self.ring.get().anchor().load(Ordering::Acquire), self.anchor.get());
-        if count(anchor) == self.ring.get().mask() || is_watch_due::<W>(pushed::<W>(anchor)) {
-            match self.shared.push_slow_path(self.ring.get(), anchor, is_watch_due::<W>(pushed::<W>(anchor))) {
+        if count(anchor) == self.ring.get().mask() || is_watch_due(pushed(anchor)) {
+            match self.shared.push_slow_path(self.ring.get(), anchor, is_watch_due(pushed(anchor))) {
                 Ok(ring) => self.ring.set(ring),
                 Err(cause) => return Err(PushError::new(task, cause)),
             }
@@ -234,7 +219,7 @@ impl<T: Copy, W: Width> Owner<T, W> {
         // the parent module).
         fence(Ordering::Release);
         self.ring.get().slot(tail(anchor)).write(task);
-        let next = pushed::<W>(anchor);
+        let next = pushed(anchor);
         self.anchor.set(next);
         // Release: a thief that sees the anchor sees the task.
         self.ring.get().anchor().store(next, Ordering::Release);
@@ -262,7 +247,7 @@ impl<T: Copy, W: Width> Owner<T, W> {
     }
 }
 
-impl<T: Copy, W: Width> Thief<T, W> {
+impl<T: Copy> Thief<T> {
     /// Tries once to take the oldest task.
     #[inline]
     pub fn steal(&self) -> Steal<T> {
@@ -388,7 +373,7 @@ impl<T> HasVisitors for Shared<T> {
 }
 
 queue_shape!(
-    "idempotent::double_ended", <T: Copy, W: Width>,
+    "idempotent::double_ended", <T: Copy>,
     // Relaxed: a hint.
     |owner: &Self| count(owner.ring.get().anchor().load(Ordering::Relaxed)),
     |thief: &Self| {
@@ -400,53 +385,56 @@ queue_shape!(
 
 #[cfg(all(test, not(loom)))]
 mod tests {
-    use super::super::width::{Narrow, NarrowWatched, Untagged};
     use super::*;
 
     /// Suspends a thief in the middle of a steal while the owner makes `pushes` pushes.
     ///
     /// The thief begins its steal. The owner alternates between a pop and a push, so that a single
-    /// task is in the queue again. Then the thief finishes its steal. Returns the thief's outcome,
-    /// and the task that is left.
-    fn stall_a_thief<W: Width>(pushes: usize) -> (Steal<usize>, Option<usize>) {
-        let (owner, thief) = make::<usize, W>(0, 4, LIMIT).unwrap();
+    /// task is in the queue again. It does not watch if `watched` is false. The tag is increased by
+    /// `skipped_tags`. Then the thief finishes its steal. Returns the thief's outcome, and the task
+    /// that is left.
+    fn stall_a_thief(pushes: usize, watched: bool, skipped_tags: u64) -> (Steal<usize>, Option<usize>) {
+        let (owner, thief) = make(0, 4, LIMIT).unwrap();
         owner.push(0);
         let pending = thief.begin_steal().ok().unwrap();
         for task in 1..=pushes {
             assert_eq!(owner.pop(), Some(task - 1));
             owner.push(task);
+            if !watched {
+                // Without a record the owner sees no visit twice.
+                // SAFETY: the owner, on this thread, does not access it now.
+                unsafe { (*owner.shared.last_visits.get()).clear() };
+            }
         }
+        owner.anchor.set(owner.anchor.get().wrapping_add(skipped_tags * ONE_TAG));
+        owner.ring.get().anchor().store(owner.anchor.get(), Ordering::Release);
         let stolen = thief.finish_steal(pending);
         (stolen, owner.pop())
     }
 
     #[test]
-    fn a_narrow_tag_that_wraps_unwatched_loses_a_task() {
-        assert_eq!(stall_a_thief::<Narrow>(3), (Steal::Retry, Some(3)));
-        // Four pushes wrap a tag of two bits: the thief gets the old task 0, and task 4 is lost.
-        assert_eq!(stall_a_thief::<Narrow>(4), (Steal::Success(0), None));
+    fn a_tag_that_wraps_unwatched_loses_a_task() {
+        assert_eq!(stall_a_thief(1023, false, 0), (Steal::Retry, Some(1023)));
+        // The thief gets the old task 0, and task 1024 is lost.
+        assert_eq!(stall_a_thief(1024, false, 0), (Steal::Success(0), None));
     }
 
     #[test]
-    fn without_a_tag_a_single_push_loses_a_task() {
-        assert_eq!(stall_a_thief::<Untagged>(1), (Steal::Success(0), None));
+    fn without_a_new_tag_a_single_push_loses_a_task() {
+        assert_eq!(stall_a_thief(1, true, u64::MAX / ONE_TAG), (Steal::Success(0), None));
     }
 
     #[test]
     fn a_watched_tag_loses_nothing_however_often_it_wraps() {
-        for pushes in 1..=64 {
-            let (_stolen, left) = stall_a_thief::<NarrowWatched>(pushes);
-            assert_eq!(left, Some(pushes), "a thief was stalled for {pushes} pushes");
-        }
-        for pushes in [1023, 1024, 1025, 2048, 10_240, 1_000_000] {
-            let (_stolen, left) = stall_a_thief::<Wide>(pushes);
+        for pushes in (1..=64).chain([1023, 1024, 1025, 2048, 10_240, 1_000_000]) {
+            let (_stolen, left) = stall_a_thief(pushes, true, 0);
             assert_eq!(left, Some(pushes), "a thief was stalled for {pushes} pushes");
         }
     }
 
     #[test]
     fn a_stalled_thief_causes_only_one_new_array() {
-        let (owner, thief) = make::<usize, Wide>(0, 4, LIMIT).unwrap();
+        let (owner, thief) = make(0, 4, LIMIT).unwrap();
         owner.push(0);
         let pending = thief.begin_steal().ok().unwrap();
         let before = owner.ring.get().array().as_ptr();
@@ -472,7 +460,7 @@ mod tests {
         assert_eq!((head(stolen(full)), count(stolen(full))), (0, (1 << 27) - 2));
         // The highest tag is followed by the first. The overflow does not affect count and head.
         let highest = (1023 << 54) | ONE_TASK | 5;
-        assert_eq!(pushed::<Wide>(highest), (2 * ONE_TASK) | 5);
+        assert_eq!(pushed(highest), (2 * ONE_TASK) | 5);
     }
 
     #[test]

@@ -29,12 +29,10 @@
 //! while thieves drain the queue, keeps a large array until its next pop.
 
 use core::cell::Cell;
-use core::marker::PhantomData;
 use core::mem::MaybeUninit;
 
 use crossbeam_utils::CachePadded;
 
-use super::width::{Wide, Width};
 use crate::expect;
 use crate::handle::Handle;
 use crate::ring::{self, Ring};
@@ -50,6 +48,9 @@ const COUNT_BITS: u32 = 30;
 /// The maximum number of slots. One slot is spare, so that a count fits its field.
 const LIMIT: usize = 1 << COUNT_BITS;
 
+/// The lowest bit of the tag.
+const ONE_TAG: u64 = 1 << COUNT_BITS;
+
 /// Returns the number of tasks in an anchor.
 #[inline(always)]
 fn count(anchor: u64) -> usize {
@@ -60,9 +61,8 @@ fn count(anchor: u64) -> usize {
 ///
 /// The tag is in the highest bits, and its overflow is discarded.
 #[inline(always)]
-fn pushed<W: Width>(anchor: u64) -> u64 {
-    let next_tag = if W::LIFO_TAG_BITS == 0 { 0 } else { 1 << ((u64::BITS - W::LIFO_TAG_BITS) % u64::BITS) };
-    anchor.wrapping_add(1 + next_tag)
+fn pushed(anchor: u64) -> u64 {
+    anchor.wrapping_add(1 + ONE_TAG)
 }
 
 /// Returns the anchor after a pop or a steal.
@@ -79,18 +79,16 @@ struct Shared<T> {
 }
 
 /// The owner's side: pushes tasks, and pops the youngest task.
-pub struct Owner<T: Copy, W: Width = Wide> {
+pub struct Owner<T: Copy> {
     shared: Handle<Shared<T>>,
     /// The anchor as the owner last stored or loaded it.
     anchor: Cell<u64>,
     ring: Cell<Ring<T>>,
-    kind: PhantomData<W>,
 }
 
 /// A thief's side: steals the youngest task.
-pub struct Thief<T: Copy, W: Width = Wide> {
+pub struct Thief<T: Copy> {
     shared: VisitorHandle<Shared<T>>,
-    kind: PhantomData<W>,
 }
 
 /// Creates a queue.
@@ -127,16 +125,16 @@ pub fn limited_to<T: Copy + Send>(limit: usize, capacity: usize) -> Result<(Owne
     make(capacity, limit)
 }
 
-fn make<T: Copy + Send, W: Width>(capacity: usize, limit: usize) -> Result<(Owner<T, W>, Thief<T, W>), CapacityError> {
+fn make<T: Copy + Send>(capacity: usize, limit: usize) -> Result<(Owner<T>, Thief<T>), CapacityError> {
     let storage = Storage::new(0, capacity, limit, (), Visitors::new())?;
     let ring = Cell::new(Ring::new(&storage, 0));
     let shared =
         Handle::new(Shared { anchor: CachePadded::new(ContestedU64::new(0)), storage: CachePadded::new(storage) });
-    let thief = Thief { shared: VisitorHandle::new(shared.clone()), kind: PhantomData };
-    Ok((Owner { shared, anchor: Cell::new(0), ring, kind: PhantomData }, thief))
+    let thief = Thief { shared: VisitorHandle::new(shared.clone()) };
+    Ok((Owner { shared, anchor: Cell::new(0), ring }, thief))
 }
 
-impl<T: Copy, W: Width> Owner<T, W> {
+impl<T: Copy> Owner<T> {
     /// Adds a task, or returns it in an error if it cannot be added.
     ///
     /// This happens if the queue already holds 2^30 - 1 tasks or there is no memory left to grow.
@@ -155,7 +153,7 @@ impl<T: Copy, W: Width> Owner<T, W> {
         // the parent module).
         fence(Ordering::Release);
         self.ring.get().slot(tail).write(task);
-        let next = pushed::<W>(anchor);
+        let next = pushed(anchor);
         self.anchor.set(next);
         // Release: a thief that sees the anchor sees the task and its array.
         self.shared.anchor.store(next, Ordering::Release);
@@ -184,7 +182,7 @@ impl<T: Copy, W: Width> Owner<T, W> {
     }
 }
 
-impl<T: Copy, W: Width> Thief<T, W> {
+impl<T: Copy> Thief<T> {
     /// Tries once to take the youngest task.
     #[inline]
     pub fn steal(&self) -> Steal<T> {
@@ -267,45 +265,48 @@ impl<T> HasVisitors for Shared<T> {
     }
 }
 
-queue_shape!("idempotent::lifo", <T: Copy, W: Width>);
+queue_shape!("idempotent::lifo", <T: Copy>);
 
 #[cfg(all(test, not(loom)))]
 mod tests {
-    use super::super::width::{Narrow, Untagged};
     use super::*;
 
     /// Suspends a thief in the middle of a steal while the owner makes `pushes` pushes.
     ///
     /// The thief begins its steal. The owner alternates between a pop and a push, so that a single
-    /// task is in the queue again. Then the thief finishes its steal. Returns the thief's outcome,
-    /// and the task that is left.
-    fn stall_a_thief<W: Width>(pushes: usize) -> (Steal<usize>, Option<usize>) {
-        let (owner, thief) = make::<usize, W>(4, LIMIT).unwrap();
+    /// task is in the queue again. The tag is increased by `skipped_tags`, which stands for that
+    /// many pushes more. Then the thief finishes its steal. Returns the thief's outcome, and the
+    /// task that is left.
+    fn stall_a_thief(pushes: usize, skipped_tags: u64) -> (Steal<usize>, Option<usize>) {
+        let (owner, thief) = make(4, LIMIT).unwrap();
         owner.push(0);
         let pending = thief.begin_steal().ok().unwrap();
         for task in 1..=pushes {
             assert_eq!(owner.pop(), Some(task - 1));
             owner.push(task);
         }
+        owner.anchor.set(owner.anchor.get().wrapping_add(skipped_tags * ONE_TAG));
+        owner.shared.anchor.store(owner.anchor.get(), Ordering::Release);
         let stolen = thief.finish_steal(pending);
         (stolen, owner.pop())
     }
 
     #[test]
-    fn a_narrow_tag_that_wraps_loses_a_task() {
-        assert_eq!(stall_a_thief::<Narrow>(3), (Steal::Retry, Some(3)));
-        // Four pushes wrap a tag of two bits: the thief gets the old task 0, and task 4 is lost.
-        assert_eq!(stall_a_thief::<Narrow>(4), (Steal::Success(0), None));
+    fn a_tag_that_wraps_loses_a_task() {
+        let round = 1 << 34;
+        assert_eq!(stall_a_thief(3, round - 4), (Steal::Retry, Some(3)));
+        // The thief gets the old task 0, and task 3 is lost.
+        assert_eq!(stall_a_thief(3, round - 3), (Steal::Success(0), None));
     }
 
     #[test]
-    fn without_a_tag_a_single_push_loses_a_task() {
-        assert_eq!(stall_a_thief::<Untagged>(1), (Steal::Success(0), None));
+    fn without_a_new_tag_a_single_push_loses_a_task() {
+        assert_eq!(stall_a_thief(1, u64::MAX / ONE_TAG), (Steal::Success(0), None));
     }
 
     #[test]
     fn the_real_tag_does_not_wrap_in_a_million_pushes() {
-        assert_eq!(stall_a_thief::<Wide>(1_000_000), (Steal::Retry, Some(1_000_000)));
+        assert_eq!(stall_a_thief(1_000_000, 0), (Steal::Retry, Some(1_000_000)));
     }
 
     #[test]
@@ -313,12 +314,12 @@ mod tests {
         let start: u64 = 17;
         let mut anchor = start;
         let tag = |anchor: u64| anchor >> COUNT_BITS;
-        anchor = pushed::<Wide>(anchor);
+        anchor = pushed(anchor);
         assert_eq!(tag(anchor), 1);
         // A push and a pop that wrap the highest tag to the first do not change the count.
         let highest = u64::MAX << COUNT_BITS | start;
         assert_eq!(tag(highest), (1 << 34) - 1);
-        assert_eq!(taken(pushed::<Wide>(highest)), start);
+        assert_eq!(taken(pushed(highest)), start);
     }
 
     #[test]

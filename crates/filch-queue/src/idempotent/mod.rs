@@ -20,6 +20,3 @@
 pub mod double_ended;
 pub mod fifo;
 pub mod lifo;
-mod width;
-
-pub use width::{Wide, Width};

@@ -80,7 +80,7 @@ mod futex {
 mod portable {
     use std::time::Duration;
 
-    use crate::sync::{lock, Condvar, Mutex};
+    use crate::sync::{lock, unpoisoned, Condvar, Mutex};
 
     /// A place to sleep, with one token.
     #[derive(Debug)]
@@ -100,10 +100,7 @@ mod portable {
         pub(crate) fn park(&self) -> bool {
             let mut token = lock(&self.token);
             while !*token {
-                token = match self.given.wait(token) {
-                    Ok(token) => token,
-                    Err(poisoned) => poisoned.into_inner(),
-                };
+                token = unpoisoned(self.given.wait(token));
             }
             *token = false;
             true
@@ -119,11 +116,7 @@ mod portable {
         #[cfg(not(any(loom, shuttle)))]
         pub(crate) fn park_for(&self, time: Duration) -> bool {
             let waited = self.given.wait_timeout_while(lock(&self.token), time, |token| !*token);
-            let (mut token, _) = match waited {
-                Ok(waited) => waited,
-                Err(poisoned) => poisoned.into_inner(),
-            };
-            std::mem::take(&mut *token)
+            std::mem::take(&mut *unpoisoned(waited).0)
         }
 
         /// Takes the token if there is one. The checkers have no time: it is always over.

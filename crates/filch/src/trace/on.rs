@@ -3,11 +3,12 @@
 use std::fs;
 use std::io::{self, BufWriter, Write};
 use std::path::Path;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard};
 use std::time::{Duration, Instant};
 
 use super::json;
 use crate::pool::Shared;
+use crate::sync::unpoisoned;
 
 /// The number of events that are kept of each worker: the first ones. Later events are only
 /// [counted](Trace::dropped).
@@ -212,8 +213,7 @@ impl Log {
     }
 
     fn lock(&self) -> MutexGuard<'_, Records> {
-        // No critical section leaves the records half written.
-        self.records.lock().unwrap_or_else(PoisonError::into_inner)
+        unpoisoned(self.records.lock())
     }
 
     /// Adds an entry, if there is room for it. The entry takes no time, or lasts from now on.

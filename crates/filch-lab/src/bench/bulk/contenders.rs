@@ -4,11 +4,13 @@
 
 use std::collections::VecDeque;
 use std::ops::Range;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use crossbeam_deque::{Steal, Stealer, Worker};
 use filch_queue::bulk::{self, Batch};
 use filch_queue::chase_lev;
+
+use crate::sync::lock;
 
 /// The name of filch's queue for batches, which is its module's name.
 pub(crate) const BULK: &str = "bulk";
@@ -218,11 +220,6 @@ pub(crate) enum MutexDeque {}
 
 /// A side of the deque: both are the same.
 pub(crate) type Locked = Arc<Mutex<VecDeque<usize>>>;
-
-/// Locks the deque. A panic cannot leave anything half done, so poisoning is ignored.
-pub(crate) fn lock(deque: &Mutex<VecDeque<usize>>) -> MutexGuard<'_, VecDeque<usize>> {
-    deque.lock().unwrap_or_else(PoisonError::into_inner)
-}
 
 impl Queue for MutexDeque {
     const NAME: &'static str = MUTEX;

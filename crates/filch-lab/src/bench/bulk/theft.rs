@@ -8,7 +8,7 @@
 
 use std::hint::spin_loop;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 use std::thread;
 use std::time::Instant;
 
@@ -18,6 +18,7 @@ use super::contenders::{share, StealShare};
 use super::operations::Fill;
 use crate::bench::pin::Cores;
 use crate::stats;
+use crate::sync::lock;
 
 /// The number of tasks in the queue before a theft, as in the paper.
 pub(crate) const TASKS: usize = 10_000;
@@ -113,7 +114,7 @@ impl Theft {
                     nanos.push(start.elapsed().as_nanos() as f64);
                     let stolen = Q::tasks(taken);
                     tasks.push(stolen.len() as f64);
-                    *turns.stolen.lock().unwrap_or_else(PoisonError::into_inner) = stolen;
+                    *lock(&turns.stolen) = stolen;
                     turns.set_turn(2 * theft + 2);
                 }
                 turns.wait(2 * thefts + 1);
@@ -139,7 +140,7 @@ impl Theft {
             }
             ensure!(turns.wait(2 * theft + 2), "the thief stopped early");
             let left: Vec<usize> = std::iter::from_fn(|| Q::pop(owner)).collect();
-            let stolen = std::mem::take(&mut *turns.stolen.lock().unwrap_or_else(PoisonError::into_inner));
+            let stolen = std::mem::take(&mut *lock(&turns.stolen));
             check_tasks(self.percent, &stolen, &left)?;
         }
         turns.set_turn(2 * thefts + 1);

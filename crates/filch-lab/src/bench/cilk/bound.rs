@@ -2,11 +2,10 @@
 
 use std::path::Path;
 
-use anyhow::{anyhow, Context, Result};
+use anyhow::{Context, Result};
 use filch_queue::bound::{Bound, Delta};
-use filch_queue::calibration::Calibration;
 
-use crate::input_file;
+use crate::lab::calibration::Calibration;
 
 /// The delta of the paper's precise variants.
 const FOUR: usize = 4;
@@ -43,12 +42,9 @@ impl TrustedBound {
 
     /// A bound from a file that was measured on this model of CPU.
     pub(crate) fn from_calibration(path: &Path) -> Result<TrustedBound> {
-        let text = input_file::read_text(path)?;
-        let calibration = Calibration::parse(&text).map_err(|error| anyhow!(error.in_file(&input_file::name(path))))?;
-        let evidence = calibration.evidence();
-        let place = if evidence.hypervisor { " in a virtual machine" } else { "" };
-        let reason = format!("measured{place} on {}", evidence.date);
-        Ok(TrustedBound { bound: calibration.bound(), reason })
+        let Calibration { bound, hypervisor, date, .. } = Calibration::read_here(path)?;
+        let place = if hypervisor { " in a virtual machine" } else { "" };
+        TrustedBound::with_reason(bound, &format!("measured{place} on {date}"))
     }
 
     /// The delta if pops make only the one extra store that they must make.

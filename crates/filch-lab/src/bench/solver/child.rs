@@ -3,7 +3,6 @@
 use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
-use std::sync::PoisonError;
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -12,6 +11,7 @@ use filch_dd::Cost;
 use serde::{Deserialize, Serialize};
 
 use crate::interrupt::{entrust, shield};
+use crate::sync::lock;
 use crate::watch;
 
 /// The time beyond its limit after which a run counts as hung.
@@ -72,7 +72,7 @@ impl ChildRun {
         let process = entrust(process);
         let start = Instant::now();
         let status = loop {
-            let mut process = process.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut process = lock(&process);
             if let Some(status) = process.try_wait().context("cannot wait for the run")? {
                 break status;
             }
@@ -86,7 +86,7 @@ impl ChildRun {
             drop(process);
             thread::sleep(POLL_INTERVAL);
         };
-        let output = process.lock().unwrap_or_else(PoisonError::into_inner).stdout.take();
+        let output = lock(&process).stdout.take();
         let mut text = String::new();
         if let Some(mut output) = output {
             // It is one short line, which the pipe holds until it is read.

@@ -4,9 +4,9 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::Args;
-use filch_queue::calibration::Calibration;
 
 use crate::command_line::seconds;
+use crate::lab::calibration::LARGEST_BOUND;
 
 /// The default number of runs of each point, if no calibration relies on them.
 pub(super) const RUNS: u64 = 3_000;
@@ -56,7 +56,7 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "FILE.svg")]
     pub(super) plot: Option<PathBuf>,
 
-    /// Write the bound to this file, from which the queues compute delta on such CPUs.
+    /// Write the bound for such CPUs to this file, as JSON, for `filch bench cilk --calibration`.
     ///
     /// The bound is never below the entries of the store buffer plus one, measured or published,
     /// nor below the bound that the file already has. Nothing is written if a load overtook more
@@ -77,10 +77,8 @@ fn runs(text: &str) -> Result<u64, String> {
 
 fn bound(text: &str) -> Result<usize, String> {
     match text.parse() {
-        Ok(bound @ 2..=Calibration::LARGEST_BOUND) => Ok(bound),
-        Ok(_) => {
-            Err(format!("a bound is the entries of a store buffer plus one: from 2 to {}", Calibration::LARGEST_BOUND))
-        }
+        Ok(bound @ 2..=LARGEST_BOUND) => Ok(bound),
+        Ok(_) => Err(format!("a bound is the entries of a store buffer plus one: from 2 to {}", LARGEST_BOUND)),
         Err(_) => Err("not a number of stores; an example is 73".to_owned()),
     }
 }

@@ -4,10 +4,10 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
-use filch_queue::calibration::Cpu;
 
 use super::counts::Counts;
 use super::state::State;
+use crate::lab::calibration::Cpu;
 use crate::say;
 
 /// The interval between two writes.

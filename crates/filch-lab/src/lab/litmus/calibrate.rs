@@ -1,17 +1,16 @@
-//! `--calibrate`: writes the result to a file from which the queues compute their delta.
+//! `--calibrate`: writes the bound to a file; see [`calibration`](crate::lab::calibration).
 
 use std::fs;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use anyhow::{anyhow, bail, ensure, Error, Result};
-use filch_queue::bound::Bound;
-use filch_queue::calibration::{Calibration, Cpu, Evidence};
 
 use super::counts::Counts;
 use super::evidence::RUNS_TO_TRUST;
 use super::{Sweep, Verdict};
 use crate::figures::grouped;
+use crate::lab::calibration::{Calibration, Cpu};
 use crate::lab::published;
 use crate::{date, figures, input_file, print};
 
@@ -34,18 +33,16 @@ impl<'a> Calibrator<'a> {
         let path = link_target(path);
         let record = refutation_path(&path);
         figures::check_writable(&record)?;
-        if read(&record)?.is_some_and(|text| text.contains(&model_of(cpu))) {
+        if if_present(input_file::read_text(&record))?.is_some_and(|text| text.contains(&model_of(cpu))) {
             bail!(
                 "{} says that a calibration of this CPU was refuted; delete it to calibrate nevertheless",
                 record.display()
             );
         }
-        let earlier = read(&path)?.map(|text| Calibration::parse_anywhere(&text)).transpose();
-        let earlier = earlier.map_err(|error| {
-            anyhow!("{}. The file is not replaced: give another file", error.in_file(&input_file::name(&path)))
-        })?;
-        if let Some(earlier) = earlier.as_ref().filter(|earlier| earlier.cpu() != cpu) {
-            bail!("{} is for another CPU, {}, and is not replaced; give another file", path.display(), earlier.cpu());
+        let earlier = if_present(Calibration::read(&path))
+            .map_err(|error| anyhow!("{error:#}. The file is not replaced: give another file"))?;
+        if let Some(earlier) = earlier.as_ref().filter(|earlier| earlier.cpu != *cpu) {
+            bail!("{} is for another CPU, {}, and is not replaced; give another file", path.display(), earlier.cpu);
         }
         Ok(Calibrator { path, cpu, earlier })
     }
@@ -53,7 +50,7 @@ impl<'a> Calibrator<'a> {
     /// Returns an error if `measured` entries cannot be the whole store buffer.
     pub(super) fn ensure_whole(&self, measured: usize) -> Result<()> {
         published::ensure_whole(self.cpu, measured)?;
-        let before = self.earlier.as_ref().map_or(0, |earlier| earlier.evidence().entries);
+        let before = self.earlier.as_ref().map_or(0, |earlier| earlier.entries);
         ensure!(
             measured >= before,
             "{measured} entries of the store buffer were measured, and {} says that there are {before}: try again when the machine is less busy",
@@ -90,14 +87,14 @@ impl<'a> Calibrator<'a> {
             }
         }
         let (calibration, why) = self.calibration(requested, entries, &sweep, runs)?;
-        figures::write_file(&self.path, |writer| Ok(write!(writer, "{calibration}")?))?;
+        calibration.write(&self.path)?;
         print(&description(&self.path, &calibration, why))
     }
 
     /// Records the reason beside the calibration, and removes an earlier calibration.
     fn refute(&self, runs: u64, reason: &str) -> Error {
         let record = refutation_path(&self.path);
-        let recorded = read(&record).and_then(|before| {
+        let recorded = if_present(input_file::read_text(&record)).and_then(|before| {
             figures::write_file(&record, |writer| {
                 write!(writer, "{}", before.unwrap_or_default())?;
                 writeln!(writer, "{}, {}: {reason}.", date::today(), self.cpu)?;
@@ -152,7 +149,9 @@ impl<'a> Calibrator<'a> {
             sweep.supposed,
             grouped(RUNS_TO_TRUST as usize)
         );
-        let mut evidence = Evidence {
+        let mut calibration = Calibration {
+            cpu: self.cpu.clone(),
+            bound: sweep.supposed,
             entries,
             runs,
             largest_violation: sweep.largest_violation,
@@ -167,17 +166,17 @@ impl<'a> Calibrator<'a> {
             ),
         ];
         if let Some(earlier) = &self.earlier {
-            wanted.push((earlier.bound().get(), "the file had it before"));
-            evidence.largest_violation = evidence.largest_violation.max(earlier.evidence().largest_violation);
-            evidence.hypervisor |= earlier.evidence().hypervisor;
+            wanted.push((earlier.bound, "the file had it before"));
+            calibration.largest_violation = calibration.largest_violation.max(earlier.largest_violation);
+            calibration.hypervisor |= earlier.hypervisor;
         }
-        let (mut bound, mut why) = (sweep.supposed, None);
+        let mut why = None;
         for (wanted, reason) in wanted {
-            if wanted > bound {
-                (bound, why) = (wanted, Some(reason));
+            if wanted > calibration.bound {
+                (calibration.bound, why) = (wanted, Some(reason));
             }
         }
-        Ok((Calibration::new(self.cpu.clone(), Bound::new(bound)?, evidence)?, why))
+        Ok((calibration, why))
     }
 }
 
@@ -200,10 +199,10 @@ fn refutation_path(path: &Path) -> PathBuf {
     record.into()
 }
 
-/// Returns the content of a file, if it exists.
-fn read(path: &Path) -> Result<Option<String>> {
-    match input_file::read_text(path) {
-        Ok(text) => Ok(Some(text)),
+/// Returns what was read from a file, if the file exists.
+fn if_present<T>(read: Result<T>) -> Result<Option<T>> {
+    match read {
+        Ok(content) => Ok(Some(content)),
         Err(failure) if is_missing(&failure) => Ok(None),
         Err(failure) => Err(failure),
     }
@@ -215,12 +214,12 @@ fn is_missing(failure: &anyhow::Error) -> bool {
 
 /// Describes the file that was written.
 fn description(path: &Path, calibration: &Calibration, why: Option<&str>) -> String {
-    let (bound, entries) = (calibration.bound().get(), calibration.evidence().entries);
+    let Calibration { bound, entries, hypervisor, .. } = calibration;
     let mut text = format!("Written to {}: S = {bound} for CPUs of this model.\n", path.display());
     if let Some(why) = why {
         text.push_str(&format!("That is more than the {entries} measured entries plus one: {why}.\n"));
     }
-    if calibration.evidence().hypervisor {
+    if *hypervisor {
         text.push_str(
             "This is a virtual machine: the hypervisor decides how the CPU identifies itself, and a host with another CPU may use the same name. \
              Measure again if this machine may have moved to another host.\n",
@@ -234,12 +233,8 @@ mod tests {
     use super::*;
     use crate::lab::litmus::counts::tests::{counts, key};
 
-    fn cpu() -> Cpu {
-        Cpu { vendor: "GenuineIntel".into(), family: 6, model: 106, stepping: 6, brand: "A CPU".into() }
-    }
-
     fn unknown() -> Cpu {
-        Cpu { model: 1, ..cpu() }
+        Cpu { model: 1, ..Cpu::ice_lake() }
     }
 
     /// Counts with enough runs around the line of 73, and a violation. The violation has one store
@@ -253,17 +248,17 @@ mod tests {
     }
 
     fn bound(path: &Path) -> usize {
-        Calibration::parse_anywhere(&fs::read_to_string(path).unwrap()).unwrap().bound().get()
+        Calibration::read(path).unwrap().bound
     }
 
     #[test]
     fn a_bound_that_stands_is_written() {
-        let (folder, cpu) = (tempfile::tempdir().unwrap(), cpu());
-        let path = folder.path().join("calibration.txt");
+        let (folder, cpu) = (tempfile::tempdir().unwrap(), Cpu::ice_lake());
+        let path = folder.path().join("calibration.json");
         Calibrator::new(&path, &cpu).unwrap().store(None, Some(72), &found(36)).unwrap();
         let again = Calibrator::new(&path, &cpu).unwrap();
         let stands = again.earlier.as_ref().unwrap();
-        assert_eq!((stands.bound().get(), stands.evidence().largest_violation), (73, Some(72)));
+        assert_eq!((stands.bound, stands.largest_violation), (73, Some(72)));
         assert_eq!(description(&path, stands, None).contains("a virtual machine"), Cpu::is_under_hypervisor());
         assert!(description(&path, stands, Some("a reason"))
             .contains("more than the 72 measured entries plus one: a reason."));
@@ -271,8 +266,8 @@ mod tests {
 
     #[test]
     fn a_sweep_without_evidence_writes_nothing() {
-        let (folder, cpu) = (tempfile::tempdir().unwrap(), cpu());
-        let path = folder.path().join("calibration.txt");
+        let (folder, cpu) = (tempfile::tempdir().unwrap(), Cpu::ice_lake());
+        let path = folder.path().join("calibration.json");
         let store = |entries, counts| Calibrator::new(&path, &cpu).unwrap().store(Some(128), entries, &counts);
         let refusal = |counts| refusal(store(Some(72), counts));
         assert!(refusal(counts(&[])).contains("no load overtook any store"));
@@ -289,9 +284,9 @@ mod tests {
     fn a_bound_is_never_below_the_requested_published_or_earlier_one() {
         let folder = tempfile::tempdir().unwrap();
         for (number, (cpu, requested, expected)) in [
-            (cpu(), None, 73),
-            (cpu(), Some(40), 73),
-            (cpu(), Some(128), 128),
+            (Cpu::ice_lake(), None, 73),
+            (Cpu::ice_lake(), Some(40), 73),
+            (Cpu::ice_lake(), Some(128), 128),
             (unknown(), None, 145),
             (unknown(), Some(150), 150),
         ]
@@ -305,7 +300,7 @@ mod tests {
             Calibrator::new(&path, &cpu).unwrap().store(None, Some(72), &found(35)).unwrap();
             assert_eq!(bound(&path), expected);
             let calibrator = Calibrator::new(&path, &cpu).unwrap();
-            assert_eq!(calibrator.earlier.as_ref().unwrap().evidence().largest_violation, Some(72));
+            assert_eq!(calibrator.earlier.as_ref().unwrap().largest_violation, Some(72));
             // Half of a buffer.
             assert!(calibrator.ensure_whole(36).is_err() && calibrator.ensure_whole(72).is_ok());
         }
@@ -313,8 +308,8 @@ mod tests {
 
     #[test]
     fn other_files_are_not_replaced() {
-        let (folder, cpu) = (tempfile::tempdir().unwrap(), cpu());
-        let path = folder.path().join("calibration.txt");
+        let (folder, cpu) = (tempfile::tempdir().unwrap(), Cpu::ice_lake());
+        let path = folder.path().join("calibration.json");
         let refused = |reason: &str| {
             let before = fs::read(&path).unwrap();
             let refusal = format!("{:#}", Calibrator::new(&path, &cpu).unwrap_err());
@@ -325,11 +320,11 @@ mod tests {
         Calibrator::new(&path, &other).unwrap().store(None, Some(72), &found(36)).unwrap();
         refused("is for another CPU");
         fs::write(&path, "something else").unwrap();
-        refused("expected a calibration, found another kind of file");
-        fs::write(&path, "filch calibration 2\n").unwrap();
-        refused("expected version 1 of the format, found version 2");
+        refused("calibration.json:1: expected a calibration of `filch lab litmus`, found a damaged file");
+        fs::write(&path, "{\"format\": \"filch calibration\", \"version\": 1}").unwrap();
+        refused("expected version 2 of the format, found version 1");
         fs::write(&path, [0xff]).unwrap();
-        refused("calibration.txt:1: expected text");
+        refused("calibration.json:1: expected text");
         let amd = Cpu { vendor: "AuthenticAMD".into(), family: 0x19, ..cpu.clone() };
         let refusal = Calibrator::new(&folder.path().join("amd"), &amd).unwrap_err().to_string();
         assert!(refusal.contains("stores also wait outside"));
@@ -337,9 +332,9 @@ mod tests {
 
     #[test]
     fn a_refuted_calibration_is_removed_and_the_refutation_recorded() {
-        let (folder, cpu) = (tempfile::tempdir().unwrap(), cpu());
-        let path = folder.path().join("calibration.txt");
-        let record = folder.path().join("calibration.txt.refuted");
+        let (folder, cpu) = (tempfile::tempdir().unwrap(), Cpu::ice_lake());
+        let path = folder.path().join("calibration.json");
+        let record = folder.path().join("calibration.json.refuted");
         let store = |counts: &Counts| Calibrator::new(&path, &cpu)?.store(None, Some(72), counts);
         store(&found(36)).unwrap();
         // A sweep that proves nothing does not contradict the file.
@@ -347,7 +342,7 @@ mod tests {
         // Few runs are enough to refute.
         let reason = refusal(store(&counts(&[(key(1, 40), 10, 1)])));
         assert!(reason.contains("was removed") && reason.contains("overtook 81 stores"), "{reason}");
-        assert!(!path.exists() && Calibration::parse_anywhere(&fs::read_to_string(&record).unwrap()).is_err());
+        assert!(!path.exists() && Calibration::read(&record).is_err());
         let reason = refusal(store(&found(36)));
         assert!(reason.contains("was refuted; delete it") && !path.exists(), "{reason}");
         assert!(Calibrator::new(&path, &Cpu { brand: "Another name".into(), ..cpu.clone() }).is_err());
@@ -363,8 +358,8 @@ mod tests {
     #[cfg(unix)]
     #[test]
     fn the_target_of_a_link_is_removed_too() {
-        let (folder, cpu) = (tempfile::tempdir().unwrap(), cpu());
-        let (path, link) = (folder.path().join("calibration.txt"), folder.path().join("link"));
+        let (folder, cpu) = (tempfile::tempdir().unwrap(), Cpu::ice_lake());
+        let (path, link) = (folder.path().join("calibration.json"), folder.path().join("link"));
         Calibrator::new(&path, &cpu).unwrap().store(None, Some(72), &found(36)).unwrap();
         std::os::unix::fs::symlink(&path, &link).unwrap();
         assert!(Calibrator::new(&link, &cpu).unwrap().store(None, Some(72), &found(40)).is_err());
@@ -374,8 +369,8 @@ mod tests {
 
     #[test]
     fn a_file_written_during_the_sweep_counts() {
-        let (folder, cpu) = (tempfile::tempdir().unwrap(), cpu());
-        let path = folder.path().join("calibration.txt");
+        let (folder, cpu) = (tempfile::tempdir().unwrap(), Cpu::ice_lake());
+        let path = folder.path().join("calibration.json");
         let begun = || Calibrator::new(&path, &cpu).unwrap();
         let (first, second, third, fourth) = (begun(), begun(), begun(), begun());
         first.store(Some(145), Some(72), &found(36)).unwrap();
@@ -389,7 +384,7 @@ mod tests {
     #[test]
     fn half_of_a_buffer_refutes_nothing() {
         let (folder, unknown) = (tempfile::tempdir().unwrap(), unknown());
-        let path = folder.path().join("calibration.txt");
+        let path = folder.path().join("calibration.json");
         let half = Calibrator::new(&path, &unknown).unwrap().store(None, Some(36), &found(36));
         assert!(refusal(half).contains("another hardware thread of the core may have used the other half"));
         assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);

@@ -3,7 +3,8 @@
 //! An emulator may keep stores in an order of its own.
 
 use anyhow::{bail, Result};
-use filch_queue::calibration::Cpu;
+
+use crate::lab::calibration::Cpu;
 
 /// Hypervisors that emulate the CPU in software, as `cpuid` spells them.
 const EMULATORS: [(&str, &str); 3] = [("TCGTCGTCGTCG", "QEMU without KVM"), ("FEXIFEXIEMU", "FEX"), ("BOCHS", "Bochs")];

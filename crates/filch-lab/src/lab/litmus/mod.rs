@@ -219,16 +219,15 @@ fn sweep_with_progress(task: &Task, before: &State, mut autosave: Option<Autosav
 mod tests {
     use std::path::Path;
 
-    use filch_queue::calibration::Cpu;
-
     use super::*;
+    use crate::lab::calibration::Cpu;
     use crate::lab::litmus::cores::Site;
 
     #[test]
     fn a_file_that_cannot_be_written_does_not_lose_the_counts() {
         let task = Task { sites: vec![Site::anywhere()], supposed: 73, runs: 1, limit: None, is_over: || false };
         let before = State { supposed: 73, entries: Some(72), counts: Counts::default() };
-        let cpu = Cpu { vendor: "GenuineIntel".into(), family: 6, model: 106, stepping: 6, brand: "A CPU".into() };
+        let cpu = Cpu::ice_lake();
         let (counts, saved) =
             sweep_with_progress(&task, &before, Some(Autosave::new(Path::new("no/where/state.json"), &cpu)));
         assert!(counts.total().runs > 100);

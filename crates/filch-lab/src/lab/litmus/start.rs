@@ -3,11 +3,11 @@
 use std::time::Duration;
 
 use anyhow::{bail, ensure, Result};
-use filch_queue::calibration::{Calibration, Cpu};
 
 use super::counts::Counts;
 use super::state::State;
 use super::Arguments;
+use crate::lab::calibration::{Cpu, LARGEST_BOUND};
 use crate::lab::store_buffer::{self, SURE};
 use crate::say;
 
@@ -74,7 +74,7 @@ pub(super) fn measure_entries() -> Result<usize> {
         100.0 * knee.confidence
     );
     say(&format!("The store buffer has {} entries.", knee.entries));
-    ensure!(knee.entries < Calibration::LARGEST_BOUND, "no store buffer has {} entries", knee.entries);
+    ensure!(knee.entries < LARGEST_BOUND, "no store buffer has {} entries", knee.entries);
     Ok(knee.entries)
 }
 

@@ -3,13 +3,13 @@
 use std::path::Path;
 
 use anyhow::{bail, ensure, Context, Result};
-use filch_queue::calibration::{Calibration, Cpu};
 use serde::{Deserialize, Serialize};
 
 use super::cores::Kind;
 use super::counts::{Counts, Key};
 use super::race::{Tally, STORES, TASKS};
 use super::Placement;
+use crate::lab::calibration::{Cpu, LARGEST_BOUND};
 use crate::{figures, input_file};
 
 /// The format name in the file.
@@ -32,22 +32,12 @@ pub(super) struct State {
 struct Stored {
     format: String,
     version: u32,
-    cpu: StoredCpu,
+    cpu: Cpu,
     supposed: usize,
     entries: Option<usize>,
     /// The sum of all runs: it reveals a lost line.
     runs: u64,
     points: Vec<StoredPoint>,
-}
-
-#[derive(Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct StoredCpu {
-    vendor: String,
-    family: u32,
-    model: u32,
-    stepping: u32,
-    brand: String,
 }
 
 /// The counts of a point in the file.
@@ -68,11 +58,10 @@ impl State {
 
     /// Writes the whole file, or nothing.
     pub(super) fn write(&self, path: &Path, cpu: &Cpu) -> Result<()> {
-        let Cpu { vendor, family, model, stepping, brand } = cpu.clone();
         let stored = Stored {
             format: FORMAT.to_owned(),
             version: VERSION,
-            cpu: StoredCpu { vendor, family, model, stepping, brand },
+            cpu: cpu.clone(),
             supposed: self.supposed,
             entries: self.entries,
             runs: self.counts.total().runs,
@@ -83,33 +72,14 @@ impl State {
 
     /// Reads a file that was written on a CPU of the same model.
     pub(super) fn read(path: &Path, cpu: &Cpu) -> Result<State> {
-        let (text, name) = (input_file::read_text(path)?, input_file::name(path));
-        match State::parse(&text, cpu) {
-            Ok(state) => Ok(state),
-            Err(error) => match error.downcast_ref::<serde_json::Error>().map(serde_json::Error::line) {
-                Some(line) if line > 0 => Err(error.context(format!("{name}:{line}"))),
-                _ => Err(error.context(name)),
-            },
-        }
+        input_file::read_json(path, |text| State::parse(text, cpu))
     }
 
     fn parse(text: &str, cpu: &Cpu) -> Result<State> {
-        // The version decides which other fields are required.
-        let value: serde_json::Value = serde_json::from_str(text).context("the file is damaged")?;
-        if value.get("format").and_then(serde_json::Value::as_str) != Some(FORMAT) {
-            bail!("expected a state file of `filch-lab lab litmus`, found another kind of file");
-        }
-        match value.get("version").and_then(serde_json::Value::as_u64) {
-            Some(version) if version == u64::from(VERSION) => {}
-            Some(version) => bail!("expected version {VERSION} of the format, found version {version}"),
-            None => bail!("the file is damaged: it has no version"),
-        }
-        let stored: Stored = serde_json::from_value(value).context("the file is damaged")?;
-        let StoredCpu { vendor, family, model, stepping, brand } = stored.cpu;
-        let measured = Cpu { vendor, family, model, stepping, brand };
-        ensure!(measured == *cpu, "expected a sweep on this CPU, {cpu}, found one on {measured}");
+        let stored: Stored = input_file::parse_json(text, "a state file of `filch-lab lab litmus`", FORMAT, VERSION)?;
+        ensure!(stored.cpu == *cpu, "expected a sweep on this CPU, {cpu}, found one on {}", stored.cpu);
         let (supposed, entries) = (stored.supposed, stored.entries);
-        let bounds = State::LEAST_BOUND..=Calibration::LARGEST_BOUND;
+        let bounds = State::LEAST_BOUND..=LARGEST_BOUND;
         ensure!(bounds.contains(&supposed), "the file is damaged: {supposed} is not a valid bound");
         if let Some(entries) = entries.filter(|&entries| entries >= supposed) {
             bail!("the file is damaged: a bound of {supposed} does not come from {entries} entries");
@@ -151,10 +121,6 @@ mod tests {
     use super::*;
     use crate::lab::litmus::counts::tests::{counts, key};
 
-    fn cpu() -> Cpu {
-        Cpu { vendor: "GenuineIntel".into(), family: 6, model: 106, stepping: 6, brand: "A CPU".into() }
-    }
-
     fn state() -> State {
         let small = Key { kind: Kind::Efficient, placement: Placement::SameCore, ..key(3, 7) };
         let counts = counts(&[(key(1, 36), 1_000, 3), (small, 20, 0), (key(0, 400), 5, 5)]);
@@ -164,17 +130,17 @@ mod tests {
     fn text() -> String {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("state.json");
-        state().write(&path, &cpu()).unwrap();
+        state().write(&path, &Cpu::ice_lake()).unwrap();
         std::fs::read_to_string(path).unwrap()
     }
 
     fn refusal(text: &str) -> String {
-        format!("{:#}", State::parse(text, &cpu()).unwrap_err())
+        format!("{:#}", State::parse(text, &Cpu::ice_lake()).unwrap_err())
     }
 
     #[test]
     fn a_written_state_is_read_back() {
-        assert_eq!(State::parse(&text(), &cpu()).unwrap(), state());
+        assert_eq!(State::parse(&text(), &Cpu::ice_lake()).unwrap(), state());
     }
 
     #[test]
@@ -224,7 +190,7 @@ mod tests {
 
     #[test]
     fn the_error_names_a_missing_file() {
-        let refusal = format!("{:#}", State::read(Path::new("nowhere.json"), &cpu()).unwrap_err());
+        let refusal = format!("{:#}", State::read(Path::new("nowhere.json"), &Cpu::ice_lake()).unwrap_err());
         assert!(refusal.contains("nowhere.json: cannot read the file"), "{refusal}");
     }
 }

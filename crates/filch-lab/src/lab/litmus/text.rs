@@ -2,14 +2,13 @@
 
 use std::fmt::Write;
 
-use filch_queue::calibration::Cpu;
-
 use super::cores::place_name;
 use super::counts::Counts;
 use super::plan::alpha;
 use super::race::Tally;
 use super::{verdict, Verdict};
 use crate::figures::grouped;
+use crate::lab::calibration::Cpu;
 
 /// The distances from the line that have a column, one for each delta.
 const OFFSETS: std::ops::RangeInclusive<isize> = -4..=2;
@@ -162,10 +161,6 @@ mod tests {
     use super::*;
     use crate::lab::litmus::counts::tests::{counts, key};
 
-    fn cpu() -> Cpu {
-        Cpu { vendor: "GenuineIntel".into(), family: 6, model: 106, stepping: 6, brand: "A CPU".into() }
-    }
-
     #[test]
     fn every_verdict_has_its_sentence() {
         for (points, sentence) in [
@@ -178,16 +173,15 @@ mod tests {
             (vec![(key(0, 72), 10, 1)], "no run showed that the CPU merges"),
             (vec![], "there is no result"),
         ] {
-            let text = report(&cpu(), 73, Some(72), &counts(&points));
+            let text = report(&Cpu::ice_lake(), 73, Some(72), &counts(&points));
             assert!(text.contains(sentence), "{sentence}: {text}");
         }
         // If the supposed bound is too low, pops that the store buffer holds do not count as
         // merged.
-        assert!(report(&cpu(), 33, Some(72), &counts(&[(key(0, 60), 10, 1)])).contains("no run showed that"));
-        assert!(
-            report(&cpu(), 33, None, &counts(&[(key(0, 60), 10, 1), (key(1, 30), 10, 1)])).contains("no run showed")
-        );
-        let other = report(&cpu(), 40, Some(72), &counts(&[]));
+        assert!(report(&Cpu::ice_lake(), 33, Some(72), &counts(&[(key(0, 60), 10, 1)])).contains("no run showed that"));
+        assert!(report(&Cpu::ice_lake(), 33, None, &counts(&[(key(0, 60), 10, 1), (key(1, 30), 10, 1)]))
+            .contains("no run showed"));
+        let other = report(&Cpu::ice_lake(), 40, Some(72), &counts(&[]));
         assert!(other.contains("S = 40 stores (as given; the store buffer has 72 entries)"), "{other}");
     }
 

@@ -1,8 +1,7 @@
 //! What a sweep says about the bound under test.
 
-use filch_queue::calibration::Calibration;
-
 use super::{Point, Verdict};
+use crate::lab::calibration::LARGEST_BOUND;
 
 /// Returns the largest `delta * (stores + 1)` of an incorrect point.
 ///
@@ -19,7 +18,7 @@ pub(super) fn largest_violation<'a>(points: impl IntoIterator<Item = &'a Point>)
 /// violations proves nothing.
 pub(super) fn judge(supposed: usize, largest_violation: Option<usize>) -> Verdict {
     match largest_violation.map(|stores| stores + 1) {
-        Some(bound) if bound > Calibration::LARGEST_BOUND.max(supposed) => Verdict::Refuted,
+        Some(bound) if bound > LARGEST_BOUND.max(supposed) => Verdict::Refuted,
         Some(bound) if bound > supposed => Verdict::Raised(bound),
         _ => Verdict::Stands,
     }

@@ -12,7 +12,7 @@ pub(super) mod timeline;
 use std::collections::BTreeMap;
 use std::panic::{self, AssertUnwindSafe};
 use std::sync::mpsc::{self, Sender};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::Duration;
 
@@ -22,6 +22,7 @@ use crate::claims::Figures;
 use crate::figures::Series;
 use crate::lab::{litmus, published, store_buffer};
 use crate::machine::Machine;
+use crate::sync::lock;
 use crate::{date, interrupt, watch};
 use cpu_time::CpuTime;
 use plan::{Amount, Inputs, Part};
@@ -319,10 +320,6 @@ fn results_so_far(state: &Mutex<RunState>, names: &[&'static str]) -> Results {
         results.abandon(&names[state.finished..]);
     }
     results
-}
-
-fn lock(state: &Mutex<RunState>) -> MutexGuard<'_, RunState> {
-    state.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Measures the parts in order, until the run is over. A part that fails is left out, with its

@@ -14,7 +14,8 @@ use crossbeam_utils::Backoff;
 use filch_queue::bulk::{self, Batch, SharedThief};
 
 use super::work::{Visits, Work};
-use crate::bench::bulk::contenders::{self, lock, Locked};
+use crate::bench::bulk::contenders::{self, Locked};
+use crate::sync::lock;
 
 /// The result of a theft from one other worker.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

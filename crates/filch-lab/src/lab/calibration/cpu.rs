@@ -1,34 +1,36 @@
 //! The CPU model, as the CPU reports it.
 
-use alloc::string::String;
-use core::fmt;
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
 
 /// A CPU model: a measurement applies to all CPUs of the same model.
 ///
 /// Two models are equal if vendor, family, model and stepping are equal. The brand is only for
 /// display: firmware and hypervisors change it.
-#[derive(Clone, Debug)]
-pub struct Cpu {
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Cpu {
     /// The vendor: `GenuineIntel`, `AuthenticAMD`.
-    pub vendor: String,
+    pub(crate) vendor: String,
     /// The family, including the extended family.
-    pub family: u32,
+    pub(crate) family: u32,
     /// The model, including the extended model.
-    pub model: u32,
+    pub(crate) model: u32,
     /// The stepping.
-    pub stepping: u32,
+    pub(crate) stepping: u32,
     /// The brand string of the CPU.
-    pub brand: String,
+    pub(crate) brand: String,
 }
 
 impl Cpu {
     /// Returns the model of this CPU, or `None` if it is not an x86-64.
     ///
     /// All cores of a hybrid CPU return the same model.
-    pub fn here() -> Option<Cpu> {
-        #[cfg(all(target_arch = "x86_64", not(miri)))]
+    pub(crate) fn here() -> Option<Cpu> {
+        #[cfg(target_arch = "x86_64")]
         return Some(asked::cpu());
-        #[cfg(not(all(target_arch = "x86_64", not(miri))))]
+        #[cfg(not(target_arch = "x86_64"))]
         None
     }
 
@@ -36,11 +38,18 @@ impl Cpu {
     ///
     /// [`here`](Cpu::here) then returns what the hypervisor lets the CPU report: different hosts
     /// may report the same.
-    pub fn is_under_hypervisor() -> bool {
-        #[cfg(all(target_arch = "x86_64", not(miri)))]
+    pub(crate) fn is_under_hypervisor() -> bool {
+        #[cfg(target_arch = "x86_64")]
         return asked::hypervisor();
-        #[cfg(not(all(target_arch = "x86_64", not(miri))))]
+        #[cfg(not(target_arch = "x86_64"))]
         false
+    }
+}
+
+#[cfg(test)]
+impl Cpu {
+    pub(crate) fn ice_lake() -> Cpu {
+        Cpu { vendor: "GenuineIntel".into(), family: 6, model: 106, stepping: 6, brand: "A CPU".into() }
     }
 }
 
@@ -60,10 +69,9 @@ impl fmt::Display for Cpu {
     }
 }
 
-#[cfg(all(target_arch = "x86_64", not(miri)))]
+#[cfg(target_arch = "x86_64")]
 mod asked {
-    use alloc::string::String;
-    use core::arch::x86_64::{__cpuid, CpuidResult};
+    use std::arch::x86_64::{__cpuid, CpuidResult};
 
     use super::Cpu;
 
@@ -121,10 +129,8 @@ mod asked {
     }
 }
 
-#[cfg(all(test, not(loom), target_arch = "x86_64", not(miri)))]
+#[cfg(all(test, target_arch = "x86_64"))]
 mod tests {
-    use alloc::string::ToString;
-
     use super::*;
 
     #[test]
