@@ -68,7 +68,7 @@ fn a_small_sweep_is_printed_drawn_saved_and_resumed() {
     let text = fs::read_to_string(folder.join("state.json")).unwrap();
     let half = &text[..text.len() / 2];
     fs::write(folder.join("state.json"), half).unwrap();
-    refused(&["--state", "state.json", "--resume"], folder, "the file is damaged");
+    refused(&["--state", "state.json", "--resume"], folder, "found a damaged file");
     assert_eq!(fs::read_to_string(folder.join("state.json")).unwrap(), half);
 }
 

@@ -1,7 +1,7 @@
 //! A measured bound in a file, for the CPU model that it was measured on.
 //!
-//! `filch lab litmus --calibrate FILE` writes the file. It is JSON, so that it is readable. It has a
-//! checksum, so that an accidental edit of the bound is detected.
+//! `filch-lab lab litmus --calibrate FILE` writes the file. It is JSON, so that it is readable. It
+//! has a checksum, so that an accidental edit of the bound is detected.
 //!
 //! # What a calibration proves
 //!
@@ -11,7 +11,7 @@
 //!   or more: a requested bound, or the bound of the previous file.
 //! - A number of entries below the known store buffers of such CPUs is not accepted.
 //! - Hardware threads of a core share its store buffer while they are awake. If the other thread
-//!   was busy all the time, the measurement found half of the buffer. So for a CPU that `filch`
+//!   was busy all the time, the measurement found half of the buffer. So for a CPU that `filch-lab`
 //!   does not know, the number is doubled.
 //! - A violation is certain: a load did overtake that many stores. That no larger violation was
 //!   seen does not prove that none can happen. So a clean litmus test never lowers the bound, and
@@ -112,7 +112,7 @@ impl Calibration {
 
     fn parse(text: &str) -> Result<Calibration> {
         let Stored { calibration, check, .. } =
-            input_file::parse_json(text, "a calibration of `filch lab litmus`", FORMAT, VERSION)?;
+            input_file::parse_json(text, "a calibration of `filch-lab lab litmus`", FORMAT, VERSION)?;
         ensure!(
             calibration.checksum()? == check,
             "the file was damaged, or edited after it was written: its checksum differs; measure again"
@@ -188,7 +188,7 @@ mod tests {
     fn other_text_and_versions_are_refused() {
         for text in ["", "\n", "hello", "[]", "filch calibration 1\n", "{\"format\": \"filch litmus\", \"version\": 2}"]
         {
-            assert!(refusal(text).contains("expected a calibration of `filch lab litmus`"), "{text:?}");
+            assert!(refusal(text).contains("expected a calibration of `filch-lab lab litmus`"), "{text:?}");
         }
         let text = text().replace("\"version\": 2", "\"version\": 3");
         assert!(refusal(&text).contains("expected version 2 of the format, found version 3"));

@@ -56,7 +56,7 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "FILE.svg")]
     pub(super) plot: Option<PathBuf>,
 
-    /// Write the bound for such CPUs to this file, as JSON, for `filch bench cilk --calibration`.
+    /// Write the bound for such CPUs to this file, as JSON, for `filch-lab bench cilk --calibration`.
     ///
     /// The bound is never below the entries of the store buffer plus one, measured or published,
     /// nor below the bound that the file already has. Nothing is written if a load overtook more

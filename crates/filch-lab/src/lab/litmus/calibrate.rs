@@ -320,7 +320,7 @@ mod tests {
         Calibrator::new(&path, &other).unwrap().store(None, Some(72), &found(36)).unwrap();
         refused("is for another CPU");
         fs::write(&path, "something else").unwrap();
-        refused("calibration.json:1: expected a calibration of `filch lab litmus`, found a damaged file");
+        refused("calibration.json:1: expected a calibration of `filch-lab lab litmus`, found a damaged file");
         fs::write(&path, "{\"format\": \"filch calibration\", \"version\": 1}").unwrap();
         refused("expected version 2 of the format, found version 1");
         fs::write(&path, [0xff]).unwrap();
