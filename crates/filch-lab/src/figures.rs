@@ -10,7 +10,7 @@ pub(crate) use file::{check_writable, write as write_file};
 pub(crate) use format::{bytes, grouped, time};
 pub(crate) use json::write_json;
 pub(crate) use plot::write_plot;
-pub(crate) use table::{comparison, grid, number, tables};
+pub(crate) use table::{grid, number, tables};
 
 use serde::Serialize;
 

@@ -55,7 +55,7 @@ Ctrl-C ends a suite after the current sample and shows the results so far; the e
 If a suite fails, the results before the failure are shown, too.")]
     Bench {
         #[command(subcommand)]
-        suite: bench::Suite,
+        suite: bench::Command,
     },
     /// Explore a graph: reachability, spanning trees, components, distances.
     Graph(graph::Arguments),

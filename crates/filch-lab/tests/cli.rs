@@ -148,7 +148,7 @@ fn the_explorer_listens_on_the_loopback_interface_only() {
 
 #[test]
 fn one_run_of_the_solver_suite_prints_its_result() {
-    for contender in ["filch", "ddo", "two-serial"] {
+    for contender in ["filch", "ddo", "serial-pair"] {
         let output =
             filch(&["bench", "solver-run", "golomb/7", "--contender", contender, "--threads", "2", "--limit", "60"]);
         let shown = String::from_utf8_lossy(&output.stdout);
@@ -159,7 +159,7 @@ fn one_run_of_the_solver_suite_prints_its_result() {
     }
     refused(
         &["bench", "solver-run", "golomb/7", "--contender", "unknown", "--threads", "1", "--limit", "1"],
-        "there are filch, ddo and two-serial",
+        "there are filch, ddo and serial-pair",
     );
 }
 
