@@ -6,7 +6,7 @@ mod table;
 pub(crate) use filch_cli::format::{bytes, grid, grouped, number, threads, time};
 pub(crate) use filch_cli::output_file::{check_writable, write as write_file, write_json};
 pub(crate) use plot::write_plot;
-pub(crate) use table::{comparison, tables};
+pub(crate) use table::tables;
 
 use serde::Serialize;
 

@@ -44,7 +44,7 @@ Ctrl-C ends a suite after the current sample and shows the results so far; the e
 If a suite fails, the results before the failure are shown, too.")]
     Bench {
         #[command(subcommand)]
-        suite: bench::Suite,
+        suite: bench::Command,
     },
     /// Simulate a run across machines: thousands of ranks and the real coordinator.
     Simulate(simulate::Arguments),

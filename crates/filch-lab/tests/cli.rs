@@ -148,7 +148,7 @@ fn the_explorer_listens_on_the_loopback_interface_only() {
 
 #[test]
 fn one_run_of_the_solver_suite_prints_its_result() {
-    for contender in ["filch", "ddo", "two-serial"] {
+    for contender in ["filch", "ddo", "serial-pair"] {
         let output = filch_lab(&[
             "bench",
             "solver-run",
@@ -168,7 +168,7 @@ fn one_run_of_the_solver_suite_prints_its_result() {
     }
     refused(
         &["bench", "solver-run", "golomb/7", "--contender", "unknown", "--threads", "1", "--limit", "1"],
-        "there are filch, ddo and two-serial",
+        "there are filch, ddo and serial-pair",
     );
 }
 

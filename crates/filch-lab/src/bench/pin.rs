@@ -1,5 +1,7 @@
 //! Pins threads to cores. Without pinning, moves between cores are part of the measurement.
 
+use std::thread;
+
 use core_affinity::CoreId;
 
 /// A core for the owner and one for the thief.
@@ -34,4 +36,18 @@ impl Cores {
     pub(crate) fn pin_thief(&self) -> bool {
         self.thief.is_some_and(core_affinity::set_for_current)
     }
+}
+
+/// Works on a thread of its own that `pin` pins.
+pub(crate) fn on_pinned_thread<R: Send>(
+    pin: impl Fn(&Cores) -> bool + Sync,
+    work: impl FnOnce(Cores) -> R + Send,
+) -> R {
+    // Choose before any thread is pinned: a pinned thread sees one core.
+    let cores = Cores::choose();
+    let run = || {
+        pin(&cores);
+        work(cores)
+    };
+    thread::scope(|scope| scope.spawn(run).join()).unwrap_or_else(|panic| std::panic::resume_unwind(panic))
 }

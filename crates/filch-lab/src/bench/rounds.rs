@@ -32,6 +32,11 @@ pub(crate) struct Limit {
 }
 
 impl Effort {
+    /// This number of rounds, however long they take.
+    pub(crate) fn exactly(rounds: usize) -> Effort {
+        Effort { rounds, at_least: rounds, time: Duration::ZERO }
+    }
+
     /// The same effort, cut down to the limit.
     pub(crate) fn within(self, limit: Option<Limit>) -> Effort {
         let Some(Limit { rounds, time }) = limit else { return self };

@@ -40,7 +40,7 @@ pub(crate) fn tables(series: &[Series], against: &[&str]) -> String {
 ///
 /// It has the ratio of its median to that of each name in `against`. A name that is not among the
 /// series gets no column.
-pub(crate) fn comparison(series: &[&Series], against: &[&str]) -> String {
+fn comparison(series: &[&Series], against: &[&str]) -> String {
     let peers: Vec<&Series> =
         against.iter().filter_map(|name| series.iter().copied().find(|series| series.name == *name)).collect();
 

@@ -190,7 +190,7 @@ pub(super) const SUITES: [Suite; 7] = [
     Suite {
         name: "solver",
         options: "--case misp/random-100-50% --case knapsack/strongly-correlated-50 --case golomb/7 --case tsptw/random-25-300",
-        impls: &["filch", "ddo", "two-serial"],
+        impls: &["filch", "ddo", "serial-pair"],
         cases: &["misp/random-100-50%", "knapsack/strongly-correlated-50", "golomb/7", "tsptw/random-25-300"],
         any_number: &[],
     },

@@ -1,17 +1,16 @@
 //! The cases: the operation, its size, and the contenders.
 
 use std::fmt;
-use std::thread;
 
 use anyhow::Result;
 
 use super::contenders::{Bulk, ChaseLev, Crossbeam, MutexDeque, Queue, StealShare};
 use super::dag::{self, NodeCost};
 use super::operations::{self, Fill};
-use super::plan::Plan;
 use super::theft::{Theft, TASKS};
-use crate::bench::pin::Cores;
-use crate::bench::rounds::{interleave, Runner};
+use crate::bench::pin::{on_pinned_thread, Cores};
+use crate::bench::rounds::{interleave, Effort, Runner};
+use crate::bench::Options;
 use crate::figures::Series;
 
 /// The unit of time per push, of a batch or of one task.
@@ -108,58 +107,43 @@ impl Case {
         }
     }
 
-    /// The smallest number of threads that the case needs.
-    pub(crate) fn least_threads(self) -> usize {
-        match self {
-            Case::Steal { .. } => 2,
-            _ => 1,
-        }
-    }
-
-    /// Measures the case; graphs with 1 thread and with `threads`.
-    pub(crate) fn measure(self, plan: &Plan, threads: usize) -> Result<Vec<Series>> {
+    /// Measures the case; graphs with 1 thread and with more.
+    pub(crate) fn measure(self, options: &Options, effort: Effort) -> Result<Vec<Series>> {
         let name = self.to_string();
+        // The approximate number of tasks in a sample of pushes or pops.
+        let tasks = options.choose(200_000, 1_000_000);
+        let repeats = (tasks / TASKS).max(2);
+        // Runners of all queues, each measured by the function of `operations` with this name.
+        macro_rules! measure_owner {
+            ($unit:expr, $operation:ident, $($argument:expr),+) => {
+                on_pinned_thread(Cores::pin_owner, |_| {
+                    let runners = [
+                        owner_runner::<Bulk>(move || operations::$operation::<Bulk>($($argument),+)),
+                        owner_runner::<Crossbeam>(move || operations::$operation::<Crossbeam>($($argument),+)),
+                        owner_runner::<MutexDeque>(move || operations::$operation::<MutexDeque>($($argument),+)),
+                        owner_runner::<ChaseLev>(move || operations::$operation::<ChaseLev>($($argument),+)),
+                    ];
+                    interleave(&name, &[$unit], &runners, effort)
+                })
+            };
+        }
         match self {
-            Case::Dag { cost, nodes, .. } => dag::measure(&name, nodes, cost, threads, plan.graph_effort(nodes)),
-            Case::Push(size) => on_pinned_thread(Cores::pin_owner, |_| {
-                let repeats = (plan.tasks / (32 * size)).clamp(8, 2_000);
-                let runners = [
-                    owner_runner::<Bulk>(move || operations::push_batch::<Bulk>(size, repeats)),
-                    owner_runner::<Crossbeam>(move || operations::push_batch::<Crossbeam>(size, repeats)),
-                    owner_runner::<MutexDeque>(move || operations::push_batch::<MutexDeque>(size, repeats)),
-                    owner_runner::<ChaseLev>(move || operations::push_batch::<ChaseLev>(size, repeats)),
-                ];
-                interleave(&name, &[NANOS_A_PUSH], &runners, plan.effort)
-            }),
-            Case::PushSingle => on_pinned_thread(Cores::pin_owner, |_| {
-                let repeats = (plan.tasks / TASKS).max(2);
-                let runners = [
-                    owner_runner::<Bulk>(move || operations::push_single::<Bulk>(TASKS, repeats)),
-                    owner_runner::<Crossbeam>(move || operations::push_single::<Crossbeam>(TASKS, repeats)),
-                    owner_runner::<MutexDeque>(move || operations::push_single::<MutexDeque>(TASKS, repeats)),
-                    owner_runner::<ChaseLev>(move || operations::push_single::<ChaseLev>(TASKS, repeats)),
-                ];
-                interleave(&name, &[NANOS_A_PUSH], &runners, plan.effort)
-            }),
-            Case::Pop(fill) => on_pinned_thread(Cores::pin_owner, |_| {
-                let repeats = (plan.tasks / TASKS).max(2);
-                let runners = [
-                    owner_runner::<Bulk>(move || operations::pop::<Bulk>(fill, TASKS, repeats)),
-                    owner_runner::<Crossbeam>(move || operations::pop::<Crossbeam>(fill, TASKS, repeats)),
-                    owner_runner::<MutexDeque>(move || operations::pop::<MutexDeque>(fill, TASKS, repeats)),
-                    owner_runner::<ChaseLev>(move || operations::pop::<ChaseLev>(fill, TASKS, repeats)),
-                ];
-                interleave(&name, &[NANOS_A_POP], &runners, plan.effort)
-            }),
+            Case::Push(size) => {
+                let repeats = (tasks / (32 * size)).clamp(8, 2_000);
+                measure_owner!(NANOS_A_PUSH, push_batch, size, repeats)
+            }
+            Case::PushSingle => measure_owner!(NANOS_A_PUSH, push_single, TASKS, repeats),
+            Case::Pop(fill) => measure_owner!(NANOS_A_POP, pop, fill, TASKS, repeats),
             Case::Steal { percent, fill, busy } => on_pinned_thread(Cores::pin_thief, |cores| {
-                let (theft, thefts) = (Theft { percent, fill, busy }, plan.thefts);
+                let (theft, thefts) = (Theft { percent, fill, busy }, options.choose(20, 200));
                 let runners = [
                     thief_runner::<Bulk>(theft, thefts, cores),
                     thief_runner::<Crossbeam>(theft, thefts, cores),
                     thief_runner::<MutexDeque>(theft, thefts, cores),
                 ];
-                interleave(&name, &[NANOS_A_STEAL, TASKS_A_STEAL], &runners, plan.effort)
+                interleave(&name, &[NANOS_A_STEAL, TASKS_A_STEAL], &runners, effort)
             }),
+            Case::Dag { cost, nodes, .. } => dag::measure(&name, nodes, cost, options.threads, effort),
         }
     }
 }
@@ -174,23 +158,6 @@ fn thief_runner<'a, Q: StealShare>(theft: Theft, thefts: usize, cores: Cores) ->
         Ok(vec![sample.nanos, sample.tasks])
     };
     Runner { name: Q::NAME, threads: 2, measure: Box::new(measure) }
-}
-
-/// Measures on a thread of its own, because the thread is pinned.
-fn on_pinned_thread(
-    pin: impl Fn(&Cores) -> bool + Sync,
-    measure: impl FnOnce(Cores) -> Result<Vec<Series>> + Send,
-) -> Result<Vec<Series>> {
-    // Choose before any thread is pinned: a pinned thread sees one core.
-    let cores = Cores::choose();
-    let run = || {
-        pin(&cores);
-        measure(cores)
-    };
-    match thread::scope(|scope| scope.spawn(run).join()) {
-        Ok(series) => series,
-        Err(panic) => std::panic::resume_unwind(panic),
-    }
 }
 
 #[cfg(test)]

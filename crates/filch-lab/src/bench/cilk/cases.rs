@@ -6,15 +6,15 @@ use anyhow::Result;
 
 use super::bound::TrustedBound;
 use super::coarse::Coarse;
-use super::measure::{self, Measured};
-use super::plan::Plan;
+use super::measure::{self, Plan};
 use super::programs::{Cholesky, Fft, Heat, Integrate, Jacobi, Knapsack, Lu, Matmul, Strassen, Uts};
 use crate::bench::thread_counts;
 use crate::bench::work::{self, Fib, Queens, Quicksort, Work};
+use crate::figures::Series;
 
 /// A program and a size.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Case {
+pub(crate) enum Case {
     /// A Fibonacci number by its definition.
     Fib(u32),
     /// A mesh with this many cells on each side.
@@ -95,8 +95,13 @@ impl Case {
         }
     }
 
-    /// Measures the case, with 1 thread and with `threads`.
-    pub(super) fn measure(self, plan: &Plan, threads: usize, bound: Option<&TrustedBound>) -> Result<Measured> {
+    /// Measures the case, with 1 thread and with `threads`. Returns the number of joins as well.
+    pub(super) fn measure(
+        self,
+        plan: &Plan,
+        threads: usize,
+        bound: Option<&TrustedBound>,
+    ) -> Result<(u64, Vec<Series>)> {
         let setup = Setup { case: self, plan, threads, bound };
         match self {
             Case::Fib(n) => setup.measure(&Fib(n)),
@@ -119,6 +124,29 @@ impl Case {
     }
 }
 
+/// All cases, in the order in which they are measured and printed.
+///
+/// The programs of table 1 come first, in its order.
+pub(super) fn all(quick: bool) -> Vec<Case> {
+    let of = |small: Case, large: Case| if quick { small } else { large };
+    vec![
+        of(Case::Fib(30), Case::Fib(42)),
+        of(Case::Jacobi(Jacobi::QUICK), Case::Jacobi(Jacobi::FULL)),
+        of(Case::Quicksort(100_000), Case::Quicksort(100_000_000)),
+        of(Case::Matmul(Matmul::QUICK), Case::Matmul(Matmul::FULL)),
+        of(Case::Integrate(Integrate::QUICK), Case::Integrate(Integrate::FULL)),
+        of(Case::Knapsack(Knapsack::QUICK), Case::Knapsack(Knapsack::FULL)),
+        of(Case::Cholesky(Cholesky::QUICK), Case::Cholesky(Cholesky::FULL)),
+        of(Case::Heat(Heat::QUICK), Case::Heat(Heat::FULL)),
+        of(Case::Lu(Lu::QUICK), Case::Lu(Lu::FULL)),
+        of(Case::Strassen(Strassen::QUICK), Case::Strassen(Strassen::FULL)),
+        of(Case::Fft(Fft::QUICK), Case::Fft(Fft::FULL)),
+        of(Case::SmallUtsT1, Case::UtsT1),
+        of(Case::SmallUtsT3, Case::UtsT3),
+        of(Case::Queens(11), Case::Queens(13)),
+    ]
+}
+
 /// The setup of a case's measurement.
 struct Setup<'a> {
     case: Case,
@@ -128,23 +156,26 @@ struct Setup<'a> {
 }
 
 impl Setup<'_> {
-    fn measure<W: Work>(&self, work: &W) -> Result<Measured> {
+    fn measure<W: Work>(&self, work: &W) -> Result<(u64, Vec<Series>)> {
         let joins = work::joins(work)?;
         let mut entrants = Vec::new();
         for threads in thread_counts(self.threads) {
             entrants.extend(super::entrants::all_entrants(work, threads, self.bound)?);
         }
-        measure::rounds(&self.case.to_string(), joins, entrants, self.plan)
+        Ok((joins, measure::rounds(&self.case.to_string(), entrants, self.plan)?))
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::MILLIS_A_RUN;
     use super::*;
+    use crate::bench::rounds::Effort;
+    use crate::bench::suite::tests::options;
 
     #[test]
     fn cases_have_the_names_that_plots_know() {
-        let names: Vec<String> = Plan::FULL.cases().iter().map(Case::to_string).collect();
+        let names: Vec<String> = all(false).iter().map(Case::to_string).collect();
         assert_eq!(
             names,
             [
@@ -169,28 +200,30 @@ mod tests {
     #[test]
     fn a_quick_run_has_the_same_programs() {
         let program = |case: &Case| case.to_string().split('-').next().map(str::to_owned);
-        let programs = |plan: Plan| plan.cases().iter().map(program).collect::<Vec<_>>();
-        assert_eq!(programs(Plan::QUICK), programs(Plan::FULL));
-        assert_eq!(Plan::QUICK.cases().iter().filter(|case| Plan::FULL.cases().contains(case)).count(), 0);
+        let programs = |quick| all(quick).iter().map(program).collect::<Vec<_>>();
+        assert_eq!(programs(true), programs(false));
+        assert_eq!(all(true).iter().filter(|case| all(false).contains(case)).count(), 0);
     }
 
     #[test]
     fn all_entrants_are_measured_and_engines_with_thieves_count_thefts() {
         // One round of all entrants.
-        let plan = Plan { rounds: 1, time: std::time::Duration::ZERO, ..Plan::QUICK };
-        let measured = Case::Fib(10).measure(&plan, 2, Some(&TrustedBound::default())).unwrap();
-        assert_eq!(measured.joins, 88);
+        let plan = Plan::of(&options(true, &[]), Effort::exactly(1));
+        let (joins, series) = Case::Fib(10).measure(&plan, 2, Some(&TrustedBound::default())).unwrap();
+        assert_eq!(joins, 88);
+        let (times, thefts): (Vec<Series>, Vec<Series>) =
+            series.into_iter().partition(|series| series.unit == MILLIS_A_RUN);
         let names = |threads| -> Vec<&str> {
-            measured.times.iter().filter(|series| series.threads == threads).map(|series| series.name).collect()
+            times.iter().filter(|series| series.threads == threads).map(|series| series.name).collect()
         };
         let (queues, deltas) =
             (["the", "chase_lev", "asymmetric", "ff_cl", "ff_the", "thep"], ["ff_the-4", "thep-4", "thep-inf"]);
         let others = ["central", "sharing", "static", "filch-worker", "filch", "rayon"];
         assert_eq!(names(1), [&["serial"], &queues[..], &others].concat());
         assert_eq!(names(2), [&queues[..], &deltas, &others].concat());
-        assert!(measured.times.iter().all(|series| series.samples.len() == 1 && series.samples[0] > 0.0));
-        let thefts: Vec<&str> = measured.thefts.iter().map(|series| series.name).collect();
-        assert_eq!(thefts.len(), 2 * (queues.len() + deltas.len()), "{thefts:?}");
-        assert!(measured.thefts.iter().all(|series| series.threads == 2 && series.samples.len() == 1));
+        assert!(times.iter().all(|series| series.samples.len() == 1 && series.samples[0] > 0.0));
+        let thieves: Vec<&str> = thefts.iter().map(|series| series.name).collect();
+        assert_eq!(thieves.len(), 2 * (queues.len() + deltas.len()), "{thieves:?}");
+        assert!(thefts.iter().all(|series| series.threads == 2 && series.samples.len() == 1));
     }
 }

@@ -8,9 +8,9 @@ use std::time::{Duration, Instant};
 use anyhow::Result;
 
 use super::entrants::Entrant;
-use super::plan::Plan;
 use super::MILLIS_A_RUN;
 use crate::bench::rounds::{interleave, Effort, Runner};
+use crate::bench::Options;
 use crate::figures::Series;
 use crate::watch;
 
@@ -19,27 +19,39 @@ use crate::watch;
 /// Its exact time does not matter, and a sample can take minutes.
 const TOO_LONG: f64 = 5_000.0;
 
-/// The measurements of a case.
-pub(super) struct Measured {
-    /// The number of joins in a run.
-    pub(super) joins: u64,
-    /// The times.
-    pub(super) times: Vec<Series>,
-    /// The thefts.
-    pub(super) thefts: Vec<Series>,
+/// The rounds of a case.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Plan {
+    /// The rounds of most entrants, and the time limit of all rounds but those of the pair.
+    pub(super) effort: Effort,
+    /// The number of rounds of slow entrants.
+    slow_rounds: usize,
+    /// The time limit of further rounds of the closest pair after that.
+    pub(super) pair_time: Duration,
 }
 
-/// Measures all rounds of a case.
+impl Plan {
+    /// The plan of a run with this effort, within the limit of the options.
+    pub(super) fn of(options: &Options, effort: Effort) -> Plan {
+        let pair_time = options.choose(Duration::from_millis(300), Duration::from_secs(60));
+        Plan {
+            effort,
+            slow_rounds: options.choose(2, 3).min(effort.rounds),
+            pair_time: options.limit.map_or(pair_time, |limit| pair_time.min(limit.time)),
+        }
+    }
+}
+
+/// Measures all rounds of a case: the times, and after them the thefts.
 ///
 /// An entrant with fewer rounds has the first of them, so that the n-th samples of all are from the
 /// same round.
-pub(super) fn rounds(case: &str, joins: u64, entrants: Vec<Entrant<'_>>, plan: &Plan) -> Result<Measured> {
+pub(super) fn rounds(case: &str, entrants: Vec<Entrant<'_>>, plan: &Plan) -> Result<Vec<Series>> {
     let start = Instant::now();
-    let Plan { rounds, at_least, slow_rounds, time, pair_time, .. } = *plan;
+    let Plan { effort: Effort { rounds, at_least, time }, slow_rounds, pair_time } = *plan;
 
     let all: Vec<&Runner<'_>> = entrants.iter().map(|entrant| &entrant.runner).collect();
-    let effort = Effort { rounds: 1, at_least: 1, time: Duration::ZERO };
-    let mut times = interleave(case, &[MILLIS_A_RUN], &all, effort)?;
+    let mut times = interleave(case, &[MILLIS_A_RUN], &all, Effort::exactly(1))?;
     let (wanted, too_long) = entrants
         .iter()
         .zip(&times)
@@ -75,8 +87,9 @@ pub(super) fn rounds(case: &str, joins: u64, entrants: Vec<Entrant<'_>>, plan: &
     // Thefts of an incomplete round do not count, as its times do not. Without a complete round
     // there are none.
     let thefts = times.iter().zip(&entrants).flat_map(|(series, entrant)| entrant.thefts(case, series.samples.len()));
-    let thefts = thefts.collect();
-    Ok(Measured { joins, times, thefts })
+    let thefts: Vec<Series> = thefts.collect();
+    times.extend(thefts);
+    Ok(times)
 }
 
 /// The largest number of rounds of any series.
@@ -111,7 +124,11 @@ fn more_rounds(
 mod tests {
     use super::*;
 
-    const PLAN: Plan = Plan { rounds: 5, at_least: 3, slow_rounds: 2, ..Plan::QUICK };
+    /// A plan with these time limits, in seconds.
+    fn plan(time: u64, pair_time: u64) -> Plan {
+        let effort = Effort { rounds: 5, at_least: 3, time: Duration::from_secs(time) };
+        Plan { effort, slow_rounds: 2, pair_time: Duration::from_secs(pair_time) }
+    }
 
     fn measured(plan: &Plan) -> Vec<(&'static str, usize)> {
         measured_at(plan, ["serial", "the", "thep", "central"].map(|name| (name, 1.0)).into())
@@ -123,34 +140,33 @@ mod tests {
             let measure = Box::new(move || Ok(vec![millis]));
             Entrant::new(Runner { name, threads: 1, measure }, Some(name.to_owned()))
         };
-        let measured = rounds("fib-5", 7, entrants.into_iter().map(entrant).collect(), plan).unwrap();
-        assert_eq!(measured.joins, 7);
-        assert!(measured.times.iter().all(|series| series.note.as_deref() == Some(series.name)));
-        measured.times.iter().map(|series| (series.name, series.samples.len())).collect()
+        let times = rounds("fib-5", entrants.into_iter().map(entrant).collect(), plan).unwrap();
+        assert!(times.iter().all(|series| series.note.as_deref() == Some(series.name)));
+        times.iter().map(|series| (series.name, series.samples.len())).collect()
     }
 
     #[test]
     fn slow_entrants_stop_first_and_the_pair_last() {
-        let plan = Plan { time: Duration::from_secs(100), ..PLAN };
+        let plan = plan(100, 1);
         assert_eq!(measured(&plan), [("serial", 5), ("the", 5), ("thep", 5), ("central", 2)]);
     }
 
     #[test]
     fn a_slow_entrant_with_a_long_first_round_has_no_second() {
-        let plan = Plan { time: Duration::from_secs(100), ..PLAN };
+        let plan = plan(100, 1);
         let entrants = vec![("the", 6_000.0), ("central", 90_000.0), ("sharing", 4_000.0)];
         assert_eq!(measured_at(&plan, entrants), [("the", 5), ("central", 1), ("sharing", 2)]);
     }
 
     #[test]
     fn without_time_only_the_required_rounds_are_made() {
-        let plan = Plan { time: Duration::ZERO, pair_time: Duration::ZERO, ..PLAN };
+        let plan = plan(0, 0);
         assert_eq!(measured(&plan), [("serial", 3), ("the", 3), ("thep", 3), ("central", 1)]);
     }
 
     #[test]
     fn the_pair_has_time_of_its_own() {
-        let plan = Plan { time: Duration::ZERO, pair_time: Duration::from_secs(100), ..PLAN };
+        let plan = plan(0, 100);
         assert_eq!(measured(&plan), [("serial", 3), ("the", 5), ("thep", 5), ("central", 1)]);
         let alone = ["serial", "the", "central"].map(|name| (name, 1.0)).into();
         assert_eq!(measured_at(&plan, alone), [("serial", 3), ("the", 3), ("central", 1)]);

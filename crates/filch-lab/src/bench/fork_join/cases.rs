@@ -12,9 +12,10 @@ use crate::bench::contenders::{
     Tasks,
 };
 use crate::bench::cpu;
-use crate::bench::rounds::{interleave, Runner};
+use crate::bench::rounds::{interleave, Effort, Runner};
 use crate::bench::thread_counts;
 use crate::bench::work::{self, BusyTree, Fib, Queens, Quicksort, Shape, Skewed, Tree, Work};
+pub(super) use crate::bench::SERIAL_PAIR;
 use crate::figures::Series;
 
 /// The unit of time per join.
@@ -40,8 +41,6 @@ pub(crate) const EXTRA_CPU_MICROS_A_TICK: &str = "extra-cpu-us/tick";
 /// The unit of time from entering a pool to the first instruction inside.
 pub(crate) const NANOS_A_WAKE: &str = "ns/wake";
 
-/// The name of two independent serial runs side by side.
-pub(crate) const SERIAL_PAIR: &str = "serial-pair";
 /// The name of two independent serial runs that cannot be inlined.
 pub(crate) const SERIAL_CALL_PAIR: &str = "serial-call-pair";
 
@@ -133,23 +132,25 @@ impl Case {
     /// Measures the case, with 1 thread and with `threads`.
     ///
     /// Wide cases have the plan's numbers of workers instead.
-    pub(crate) fn measure(self, plan: &Plan, threads: usize) -> Result<Vec<Series>> {
+    pub(crate) fn measure(self, plan: &Plan, threads: usize, effort: Effort) -> Result<Vec<Series>> {
         match self {
-            Case::Fib(n) => self.throughput(plan, threads, &Fib(n)),
-            Case::Tree { layers } => self.throughput(plan, threads, &Tree::new(layers)),
-            Case::TreeAfterGaps { layers } => self.after_gaps(plan, threads, &Tree::new(layers)),
-            Case::Queens(n) => self.throughput(plan, threads, &Queens(n)),
-            Case::Quicksort { millions } => self.throughput(plan, threads, &Quicksort::new(millions * 1_000_000)),
-            Case::Skewed => self.throughput(plan, threads, &Skewed::new()),
-            Case::Idle => self.idle(plan, threads),
-            Case::Tick => self.tick(plan, threads, &BusyTree::lasting(TICK, 64)),
-            Case::TickSerial => self.tick(plan, threads, &BusyTree::lasting(TICK, 1)),
-            Case::Wake => self.wake(plan, threads),
-            Case::Wide(shape) => self.wide(plan, shape),
+            Case::Fib(n) => self.throughput(plan, effort, threads, &Fib(n)),
+            Case::Tree { layers } => self.throughput(plan, effort, threads, &Tree::new(layers)),
+            Case::TreeAfterGaps { layers } => self.after_gaps(plan, effort, threads, &Tree::new(layers)),
+            Case::Queens(n) => self.throughput(plan, effort, threads, &Queens(n)),
+            Case::Quicksort { millions } => {
+                self.throughput(plan, effort, threads, &Quicksort::new(millions * 1_000_000))
+            }
+            Case::Skewed => self.throughput(plan, effort, threads, &Skewed::new()),
+            Case::Idle => self.idle(plan, effort, threads),
+            Case::Tick => self.tick(plan, effort, threads, &BusyTree::lasting(TICK, 64)),
+            Case::TickSerial => self.tick(plan, effort, threads, &BusyTree::lasting(TICK, 1)),
+            Case::Wake => self.wake(plan, effort, threads),
+            Case::Wide(shape) => self.wide(plan, effort, shape),
         }
     }
 
-    fn throughput<W: Work>(self, plan: &Plan, threads: usize, work: &W) -> Result<Vec<Series>> {
+    fn throughput<W: Work>(self, plan: &Plan, effort: Effort, threads: usize, work: &W) -> Result<Vec<Series>> {
         let joins = work::joins(work)?;
         let calls = match self {
             Case::Tree { .. } => usize::try_from(plan.joins_a_sample / joins.max(1))?.max(1),
@@ -186,10 +187,10 @@ impl Case {
                 runner(SERIAL_CALL_PAIR, threads, measure::side_by_side::<SerialCall, W>),
             ]);
         }
-        interleave(&self.to_string(), &[unit], &runners, plan.effort(self))
+        interleave(&self.to_string(), &[unit], &runners, effort)
     }
 
-    fn after_gaps<W: Work>(self, plan: &Plan, threads: usize, work: &W) -> Result<Vec<Series>> {
+    fn after_gaps<W: Work>(self, plan: &Plan, effort: Effort, threads: usize, work: &W) -> Result<Vec<Series>> {
         let joins = work::joins(work)? as f64;
         let runner = |name, threads, measure: fn(&W, usize, usize) -> Result<measure::AfterGaps>| Runner {
             name,
@@ -209,10 +210,10 @@ impl Case {
             runner(Rayon::NAME, threads, measure::after_gaps::<Rayon, W>),
             runner(Chili::NAME, threads, measure::after_gaps::<Chili, W>),
         ];
-        interleave(&self.to_string(), &[NANOS_A_JOIN, CPU_MICROS_A_CALL], &runners, plan.effort(self))
+        interleave(&self.to_string(), &[NANOS_A_JOIN, CPU_MICROS_A_CALL], &runners, effort)
     }
 
-    fn idle(self, plan: &Plan, threads: usize) -> Result<Vec<Series>> {
+    fn idle(self, plan: &Plan, effort: Effort, threads: usize) -> Result<Vec<Series>> {
         let runner = |name, measure: fn(usize, Duration) -> Result<measure::Idle>| Runner {
             name,
             threads,
@@ -227,10 +228,10 @@ impl Case {
             runner(Chili::NAME, measure::idle::<Chili>),
         ];
         let units = [CPU_MILLIS_A_SECOND, POOL_CPU_MILLIS_A_SECOND, SWITCHES_A_SECOND];
-        interleave(&self.to_string(), &units, &runners, plan.effort(self))
+        interleave(&self.to_string(), &units, &runners, effort)
     }
 
-    fn tick<W: Work>(self, plan: &Plan, threads: usize, work: &W) -> Result<Vec<Series>> {
+    fn tick<W: Work>(self, plan: &Plan, effort: Effort, threads: usize, work: &W) -> Result<Vec<Series>> {
         let runner = |name, threads, measure: fn(&W, usize, u32) -> Result<f64>| Runner {
             name,
             threads,
@@ -244,7 +245,7 @@ impl Case {
             runner(Rayon::NAME, threads, measure::tick::<Rayon, W>),
             runner(Chili::NAME, threads, measure::tick::<Chili, W>),
         ];
-        let mut series = interleave(&self.to_string(), &[CPU_MICROS_A_TICK], &runners, plan.effort(self))?;
+        let mut series = interleave(&self.to_string(), &[CPU_MICROS_A_TICK], &runners, effort)?;
         series.extend(cpu::without_the_work(&series, Serial::NAME, EXTRA_CPU_MICROS_A_TICK));
         Ok(series)
     }
@@ -252,7 +253,7 @@ impl Case {
     /// Measures the wake-up time.
     ///
     /// chili takes no part: the thread that enters its pool simply runs on.
-    fn wake(self, plan: &Plan, threads: usize) -> Result<Vec<Series>> {
+    fn wake(self, plan: &Plan, effort: Effort, threads: usize) -> Result<Vec<Series>> {
         let runner = |name, threads, measure: fn(usize, usize, Duration) -> Result<f64>| Runner {
             name,
             threads,
@@ -267,10 +268,10 @@ impl Case {
                 ]
             })
             .collect();
-        interleave(&self.to_string(), &[NANOS_A_WAKE], &runners, plan.effort(self))
+        interleave(&self.to_string(), &[NANOS_A_WAKE], &runners, effort)
     }
 
-    fn wide(self, plan: &Plan, shape: Shape) -> Result<Vec<Series>> {
+    fn wide(self, plan: &Plan, effort: Effort, shape: Shape) -> Result<Vec<Series>> {
         fn runner<C: Contender<Fork: Tasks> + 'static>(
             shape: Shape,
             threads: usize,
@@ -286,27 +287,6 @@ impl Case {
             runners.push(runner::<FilchAny>(shape, threads, leaves)?);
             runners.push(runner::<Rayon>(shape, threads, leaves)?);
         }
-        interleave(&self.to_string(), &[MILLIS_A_RUN], &runners, plan.effort(self))
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn cases_have_the_names_that_plots_know() {
-        let names: Vec<String> = Plan::FULL.cases().iter().map(Case::to_string).collect();
-        for name in ["fib-38", "tree-1023", "tree-32767", "tree-16m", "queens-13", "quicksort-10m", "skewed", "wake"]
-            .into_iter()
-            .chain(Shape::ALL.map(Shape::name))
-        {
-            assert!(names.contains(&name.to_owned()), "{name} is not in {names:?}");
-        }
-        if cpu::IS_SUPPORTED {
-            for name in ["tree-32767-gap", "idle", "tick", "tick-serial"] {
-                assert!(names.contains(&name.to_owned()), "{name} is not in {names:?}");
-            }
-        }
+        interleave(&self.to_string(), &[MILLIS_A_RUN], &runners, effort)
     }
 }

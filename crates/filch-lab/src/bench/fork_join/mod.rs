@@ -11,14 +11,18 @@ mod claims;
 mod measure;
 mod plan;
 
-use std::fmt::Write;
 use std::path::PathBuf;
+use std::time::Duration;
 
 use anyhow::Result;
+use clap::Args;
 
-use super::{select_cases, Limit, Measured};
-use crate::figures;
-use crate::watch;
+use super::rounds::Effort;
+use super::work::Shape;
+use super::{cpu, Options, Suite};
+use crate::figures::{self, Series};
+use crate::machine::Machine;
+use cases::Case;
 use plan::Plan;
 
 pub(crate) use cases::{
@@ -29,61 +33,161 @@ pub(crate) use claims::{fib, join_cost, verdicts, wake_cost};
 /// The suite's name.
 pub(crate) const SUITE: &str = "fork-join";
 
-/// Options of the suite.
-#[derive(Clone, Debug)]
-pub(crate) struct Options {
-    /// Whether to measure fewer rounds.
-    pub(crate) quick: bool,
-    /// The number of threads in a pool; pools of one thread are measured as well.
-    ///
-    /// Wide cases have other numbers.
-    pub(crate) threads: usize,
-    /// The file that the figures are written to, besides being printed.
-    pub(crate) json: Option<PathBuf>,
-    /// Prefixes of the names of the wanted cases. All cases are wanted if there are none.
-    pub(crate) cases: Vec<String>,
-    /// The most that the suite may measure, if it is one of several.
-    pub(crate) limit: Option<Limit>,
-    /// The file that a plot of the figures is written to.
+/// The shortest time limit that is enough for a few long rounds.
+///
+/// With less time, more rounds that are shorter give better figures.
+const FEW_LONG_ROUNDS: Duration = Duration::from_secs(30);
+
+/// The suite.
+#[derive(Args, Debug, Default)]
+pub(crate) struct ForkJoin {
+    /// Also draw the cost of a join to this file as SVG.
+    #[arg(long, value_name = "FILE.svg")]
     pub(crate) plot: Option<PathBuf>,
 }
 
-/// Runs the suite. The calling thread must not be pinned: pools inherit its affinity.
-pub(crate) fn run(options: &Options) -> Result<Measured> {
-    let plan = if options.quick { Plan::QUICK } else { Plan::FULL }.within(options.limit);
-    let cases = select_cases(plan.cases(), &options.cases)?;
+impl Suite for ForkJoin {
+    const NAME: &'static str = SUITE;
+    const PEERS: &'static [&'static str] = &["serial", "serial-call", "chili", "filch-any", "rayon"];
+    type Case = Case;
 
-    let mut text = String::new();
-    let speed = if options.quick { "quick" } else { "full" };
-    writeln!(text, "Suite {SUITE}, {speed}: every sample in a fresh pool, except in the cases `wide-…`.")?;
-    let mut all = Vec::new();
-    for &case in watch::each(&cases) {
-        let series = case.measure(&plan, options.threads)?;
-        let rounds = series.iter().map(|series| series.samples.len()).max().unwrap_or(0);
-        writeln!(text, "\n{case}: {}. {rounds} {}.", case.description(), if rounds == 1 { "round" } else { "rounds" })?;
-        text.push_str(&figures::tables(&series, &["serial", "serial-call", "chili", "filch-any", "rayon"]));
-        watch::keep(SUITE, &series);
-        all.extend(series);
+    /// Cases that need figures unknown to the operating system are left out.
+    fn cases(&self, options: &Options) -> Result<Vec<Case>> {
+        let mut cases = vec![
+            // A round of fib-38 takes 8 seconds for all contenders. That is too long for enough
+            // rounds in one suite of several.
+            Case::Fib(if options.limit.is_some_and(|limit| limit.time < FEW_LONG_ROUNDS) { 34 } else { 38 }),
+            Case::Tree { layers: 10 },
+            Case::Tree { layers: 15 },
+            Case::TreeAfterGaps { layers: 15 },
+            Case::Tree { layers: 24 },
+            Case::Queens(13),
+            // Ten million numbers would take half of a quick run.
+            Case::Quicksort { millions: options.choose(1, 10) },
+            Case::Skewed,
+            Case::Idle,
+            Case::Tick,
+            Case::TickSerial,
+            Case::Wake,
+        ];
+        cases.extend(Shape::ALL.map(Case::Wide));
+        cases.retain(|case| cpu::IS_SUPPORTED || !case.needs_cpu_time());
+        Ok(cases)
     }
-    if !super::cpu::IS_SUPPORTED {
-        writeln!(text, "\nCases that need the CPU time of the process were left out: it is measured only on Linux.")?;
+
+    fn effort(&self, case: &Case, options: &Options) -> Effort {
+        let millis = match case {
+            // No claim is close, and a round is long.
+            Case::Quicksort { .. } if !options.quick => {
+                return Effort { rounds: 5, at_least: 3, time: Duration::from_secs(30) }
+            }
+            Case::Idle if !options.quick => return Effort::exactly(5),
+            _ if !options.quick => return Effort::exactly(15),
+            Case::Fib(_) => 13_000,
+            Case::Tree { layers: 16.. } => 5_000,
+            // A single round, which takes a second for each contender.
+            Case::Idle => 0,
+            Case::TreeAfterGaps { .. } => 2_000,
+            Case::Queens(_) => 3_500,
+            Case::Wide(_) => 120,
+            _ => 1_500,
+        };
+        Effort { rounds: 7, at_least: 1, time: Duration::from_millis(millis) }
     }
-    Ok(Measured { series: all, text })
+
+    fn check(&self, _: &Options) -> Result<()> {
+        self.plot.as_deref().map_or(Ok(()), figures::check_writable)
+    }
+
+    fn measure(&mut self, case: &Case, options: &Options, effort: Effort) -> Result<Vec<Series>> {
+        case.measure(options.choose(&Plan::QUICK, &Plan::FULL), options.threads, effort)
+    }
+
+    fn introduction(&self, _: &Options) -> String {
+        "every sample in a fresh pool, except in the cases `wide-…`.".to_owned()
+    }
+
+    fn description(&self, case: &Case) -> String {
+        case.description().to_owned()
+    }
+
+    fn conclusion(&self, _: &Options, _: &[Series]) -> String {
+        if cpu::IS_SUPPORTED {
+            return String::new();
+        }
+        "\nCases that need the CPU time of the process were left out: it is measured only on Linux.\n".to_owned()
+    }
+
+    fn write(&self, series: &[Series], machine: &Machine) -> Result<()> {
+        match &self.plot {
+            Some(path) => figures::write_plot(path, series, NANOS_A_JOIN, machine),
+            None => Ok(()),
+        }
+    }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::cases::Case;
     use super::*;
+    use crate::bench::suite::tests::{options, selected};
+    use crate::bench::Limit;
+
+    fn cases(quick: bool) -> Vec<Case> {
+        ForkJoin::default().cases(&options(quick, &[])).unwrap()
+    }
+
+    #[test]
+    fn cases_have_the_names_that_plots_know() {
+        let names = selected(&ForkJoin::default(), false, &[]).unwrap();
+        for name in ["fib-38", "tree-1023", "tree-32767", "tree-16m", "queens-13", "quicksort-10m", "skewed", "wake"]
+            .into_iter()
+            .chain(Shape::ALL.map(Shape::name))
+        {
+            assert!(names.contains(&name.to_owned()), "{name} is not in {names:?}");
+        }
+        if cpu::IS_SUPPORTED {
+            for name in ["tree-32767-gap", "idle", "tick", "tick-serial"] {
+                assert!(names.contains(&name.to_owned()), "{name} is not in {names:?}");
+            }
+        }
+    }
 
     #[test]
     fn cases_are_selected_by_the_beginning_of_their_names() {
-        let names = |begins: &[&str]| {
-            let begins: Vec<String> = begins.iter().map(|&name| name.to_owned()).collect();
-            select_cases(Plan::FULL.cases(), &begins).map(|cases| cases.iter().map(Case::to_string).collect::<Vec<_>>())
-        };
-        assert_eq!(names(&[]).unwrap().len(), Plan::FULL.cases().len());
+        let names = |names: &[&str]| selected(&ForkJoin::default(), false, names);
         assert_eq!(names(&["fib", "wake"]).unwrap(), ["fib-38", "wake"]);
-        assert!(names(&["fob"]).unwrap_err().to_string().contains("no case begins with `fob`; there are fib-38"));
+        assert!(names(&["fob"]).unwrap_err().contains("no case begins with `fob`; there are fib-38"));
+    }
+
+    #[test]
+    fn a_full_run_has_fifteen_rounds_where_a_ratio_may_be_close_to_one() {
+        for case in cases(false) {
+            let far = matches!(case, Case::Quicksort { .. } | Case::Idle);
+            assert!(far || ForkJoin::default().effort(&case, &options(false, &[])).at_least >= 15, "{case}");
+        }
+    }
+
+    #[test]
+    fn optional_rounds_of_a_quick_run_leave_time_for_the_others() {
+        let time = |case: &Case| ForkJoin::default().effort(case, &options(true, &[])).time;
+        let time: Duration = cases(true).iter().map(time).sum();
+        assert!(time < Duration::from_secs(35), "{time:?}");
+    }
+
+    #[test]
+    fn a_short_time_limit_gives_a_smaller_fib() {
+        let limited = |rounds, time| Options { limit: Some(Limit { rounds, time }), ..options(false, &[]) };
+        let short = limited(7, Duration::from_secs(5));
+        assert_eq!(ForkJoin::default().cases(&short).unwrap()[0], Case::Fib(34));
+        assert_eq!(ForkJoin::default().cases(&limited(2, Duration::MAX)).unwrap(), cases(false));
+    }
+
+    #[test]
+    fn only_the_sort_has_another_name_in_a_quick_run() {
+        let (quick, full) = (cases(true), cases(false));
+        assert_eq!(quick.len(), full.len());
+        for (quick, full) in quick.iter().zip(&full) {
+            assert!(quick == full || quick.to_string() == "quicksort-1m", "{quick}, {full}");
+        }
     }
 }

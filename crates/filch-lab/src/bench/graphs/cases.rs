@@ -6,9 +6,9 @@ use anyhow::Result;
 use filch_graph::{generate, Graph};
 
 use super::memory;
-use super::plan::Plan;
 use super::problems::{Closure, SpanningTree};
 use super::setup::Setup;
+use crate::bench::rounds::Effort;
 use crate::figures::Series;
 
 /// The seed of all graphs and roots.
@@ -138,13 +138,13 @@ impl Case {
     }
 
     /// Measures the case, with 1 thread and with `threads`.
-    pub(crate) fn measure(self, plan: &Plan, threads: usize) -> Result<Vec<Series>> {
+    pub(crate) fn measure(self, threads: usize, effort: Effort) -> Result<Vec<Series>> {
         match self {
             Case::Traversal { task: Task::Closure, shape, sorted } => {
-                Setup::<Closure>::new(shape.generate(sorted)?)?.measure(self, plan, threads)
+                Setup::<Closure>::new(shape.generate(sorted)?)?.measure(self, threads, effort)
             }
             Case::Traversal { task: Task::SpanningTree, shape, sorted } => {
-                Setup::<SpanningTree>::new(shape.generate(sorted)?)?.measure(self, plan, threads)
+                Setup::<SpanningTree>::new(shape.generate(sorted)?)?.measure(self, threads, effort)
             }
             Case::Memory => memory::measure(),
         }

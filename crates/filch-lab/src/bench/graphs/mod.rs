@@ -8,18 +8,18 @@ mod cases;
 mod claims;
 mod contenders;
 mod memory;
-mod plan;
 mod problems;
 mod setup;
 mod table;
 
-use std::fmt::Write;
+use std::time::Duration;
 
 use anyhow::Result;
+use clap::Args;
 
-use super::{select_cases, Measured, Options};
-use crate::watch;
-use plan::Plan;
+use super::rounds::Effort;
+use super::{Options, Suite};
+use crate::figures::Series;
 
 pub(crate) use cases::{Case, Family, Task};
 pub(crate) use claims::{closure_ratio, graph_case, verdicts, FAMILIES, IDEMPOTENT};
@@ -28,64 +28,81 @@ pub(crate) use setup::{NANOS_A_VERTEX, REDUNDANT, STOLEN};
 /// The suite's name.
 pub(crate) const SUITE: &str = "graphs";
 
-/// Runs the suite. The calling thread must not be pinned: pools inherit its affinity.
-pub(crate) fn run(options: &Options) -> Result<Measured> {
-    let plan = if options.quick { Plan::QUICK } else { Plan::FULL }.within(options.limit);
-    let cases = cases_to_measure(&plan, &options.cases)?;
+/// The largest graph of a quick run.
+const QUICK_VERTICES: usize = 250_000;
 
-    let mut text = String::new();
-    let speed = if options.quick { "quick" } else { "full" };
-    writeln!(
-        text,
-        "Suite {SUITE}, {speed}: nanoseconds per vertex, median and best of the rounds. A speed-up is relative to chase_lev on one thread.\n\
+/// The suite.
+#[derive(Args, Debug)]
+pub(crate) struct Graphs {}
+
+impl Suite for Graphs {
+    const NAME: &'static str = SUITE;
+    const PEERS: &'static [&'static str] = &[];
+    type Case = Case;
+
+    fn cases(&self, _: &Options) -> Result<Vec<Case>> {
+        Ok(cases::all())
+    }
+
+    fn includes(&self, case: &Case, options: &Options) -> bool {
+        !options.quick || matches!(case, Case::Traversal { shape, .. } if shape.vertices <= QUICK_VERTICES)
+    }
+
+    /// There are at least as many rounds as in the paper. If rounds are short, there are enough for
+    /// an interval around ratios close to 1.
+    fn effort(&self, _: &Case, options: &Options) -> Effort {
+        options.choose(
+            Effort { rounds: 5, at_least: 1, time: Duration::from_millis(2_500) },
+            Effort { rounds: 15, at_least: 5, time: Duration::from_secs(20) },
+        )
+    }
+
+    fn measure(&mut self, case: &Case, options: &Options, effort: Effort) -> Result<Vec<Series>> {
+        case.measure(options.threads, effort)
+    }
+
+    fn introduction(&self, _: &Options) -> String {
+        "nanoseconds per vertex, median and best of the rounds. A speed-up is relative to chase_lev on one thread.\n\
          Redundant: tasks beyond one per vertex, with the most threads. Stolen: tasks that were taken from another worker."
-    )?;
-    let mut all = Vec::new();
-    for &case in watch::each(&cases) {
-        let series = case.measure(&plan, options.threads)?;
-        let rounds = series.iter().map(|series| series.samples.len()).max().unwrap_or(0);
-        writeln!(
-            text,
-            "\n{case}: {}. {rounds} {}.\n",
-            case.description(),
-            if rounds == 1 { "round" } else { "rounds" }
-        )?;
-        text.push_str(&match case {
-            Case::Traversal { .. } => table::table(&series),
-            Case::Memory => memory::table(&series),
-        });
-        watch::keep(SUITE, &series);
-        all.extend(series);
+            .to_owned()
     }
-    Ok(Measured { series: all, text })
-}
 
-/// The cases whose names were given, or those of the plan.
-fn cases_to_measure(plan: &Plan, names: &[String]) -> Result<Vec<Case>> {
-    if names.is_empty() {
-        return Ok(plan.cases());
+    fn description(&self, case: &Case) -> String {
+        case.description()
     }
-    let mut selected = select_cases(cases::all(), names)?;
-    // A quick run leaves out large cases, unless the given names match nothing else.
-    if selected.iter().any(|&case| plan.includes(case)) {
-        selected.retain(|&case| plan.includes(case));
+
+    fn tables(&self, case: &Case, series: &[Series]) -> String {
+        let table = match case {
+            Case::Traversal { .. } => table::table(series),
+            Case::Memory => memory::table(series),
+        };
+        format!("\n{table}")
     }
-    Ok(selected)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::bench::suite::tests::{options, selected};
 
     #[test]
     fn a_quick_run_has_a_large_graph_only_if_it_is_named() {
-        let names = |plan: &Plan, name: &str| -> Vec<String> {
-            cases_to_measure(plan, &[name.to_owned()]).unwrap().iter().map(Case::to_string).collect()
-        };
-        assert_eq!(names(&Plan::QUICK, "closure/torus"), ["closure/torus-250k", "closure/torus-250k/unsorted"]);
-        assert_eq!(names(&Plan::QUICK, "closure/torus-4m/"), ["closure/torus-4m/unsorted"]);
-        assert_eq!(names(&Plan::FULL, "closure/torus").len(), 6);
-        let refusal = cases_to_measure(&Plan::QUICK, &["bfs".to_owned()]).unwrap_err().to_string();
+        let names = |quick, name: &str| selected(&Graphs {}, quick, &[name]);
+        assert_eq!(names(true, "closure/torus").unwrap(), ["closure/torus-250k", "closure/torus-250k/unsorted"]);
+        assert_eq!(names(true, "closure/torus-4m/").unwrap(), ["closure/torus-4m/unsorted"]);
+        assert_eq!(names(false, "closure/torus").unwrap().len(), 6);
+        let refusal = names(true, "bfs").unwrap_err();
         assert!(refusal.contains("no case begins with `bfs`; there are closure/kgraph-250k"), "{refusal}");
+    }
+
+    #[test]
+    fn a_quick_run_has_both_traversals_of_each_family_and_a_full_run_has_everything() {
+        let names = selected(&Graphs {}, true, &[]).unwrap();
+        assert_eq!(names.len(), 12);
+        for name in ["closure/kgraph-250k", "spanning-tree/torus-250k/unsorted", "closure/random-250k-750k"] {
+            assert!(names.contains(&name.to_owned()), "{names:?}");
+        }
+        assert!(Graphs {}.effort(&Case::Memory, &options(true, &[])).time * 12 <= Duration::from_secs(30));
+        assert_eq!(selected(&Graphs {}, false, &[]).unwrap().len(), cases::all().len());
     }
 }

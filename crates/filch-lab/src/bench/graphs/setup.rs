@@ -9,11 +9,11 @@ use super::cases::{Case, SEED};
 use super::contenders::{
     crossbeam_pool, explore, rayon_frontier, rayon_spawn, serial, serial_pair, CrossbeamLifo, ExploreRun, Input, Sample,
 };
-use super::plan::Plan;
 use super::problems::Problem;
 use crate::bench::random::Random;
-use crate::bench::rounds::{interleave, Runner};
-use crate::bench::thread_counts;
+use crate::bench::rounds::{interleave, Effort, Runner};
+pub(super) use crate::bench::SERIAL_PAIR;
+use crate::bench::{thread_counts, SERIAL};
 use crate::figures::Series;
 use crate::queue::Queue;
 
@@ -23,11 +23,6 @@ pub(crate) const NANOS_A_VERTEX: &str = "ns/vertex";
 pub(crate) const REDUNDANT: &str = "% redundant";
 /// The unit of the share of tasks that were stolen.
 pub(crate) const STOLEN: &str = "% stolen";
-
-/// The name of a loop on one thread.
-pub(crate) const SERIAL: &str = "serial";
-/// The name of two such loops side by side.
-pub(crate) const SERIAL_PAIR: &str = "serial-pair";
 
 /// A graph, a root, and memory for the result, which all contenders use in turn.
 pub(crate) struct Setup<P> {
@@ -57,7 +52,7 @@ impl<P: Problem + Send> Setup<P> {
     }
 
     /// Measures all rounds, with 1 thread and with `threads`.
-    pub(crate) fn measure(&self, case: Case, plan: &Plan, threads: usize) -> Result<Vec<Series>> {
+    pub(crate) fn measure(&self, case: Case, threads: usize, effort: Effort) -> Result<Vec<Series>> {
         let mut runners = vec![self.runner(SERIAL, 1, serial)];
         for threads in thread_counts(threads) {
             for queue in Queue::ALL {
@@ -77,7 +72,7 @@ impl<P: Problem + Send> Setup<P> {
             runners.push(Runner { name: SERIAL_PAIR, threads, measure: Box::new(|| self.pair()) });
         }
         let units = [NANOS_A_VERTEX, REDUNDANT, STOLEN];
-        let mut series = interleave(&case.to_string(), &units, &runners, plan.effort())?;
+        let mut series = interleave(&case.to_string(), &units, &runners, effort)?;
         // Figures that a contender does not count are left out.
         series.retain(|series| series.samples.iter().all(|sample| sample.is_finite()));
         for series in series.iter_mut().filter(|series| series.unit == NANOS_A_VERTEX) {

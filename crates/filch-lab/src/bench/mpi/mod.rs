@@ -10,18 +10,19 @@ mod claims;
 mod launch;
 
 use std::cell::Cell;
-use std::fmt::{self, Write};
+use std::fmt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use anyhow::{ensure, Context, Result};
+use clap::Args;
 use filch_dd::problems::independent_set;
 use filch_dd::Cost;
+use tempfile::TempDir;
 
 use super::rounds::{interleave, Effort, Runner};
-use super::{select_cases, Measured};
-use crate::figures::{self, Series};
-use crate::watch;
+use super::{Options, Suite, SERIAL_PAIR, THREADS};
+use crate::figures::Series;
 use launch::{Answer, Launch};
 
 pub(crate) use claims::verdicts;
@@ -31,10 +32,6 @@ pub(crate) const SUITE: &str = "mpi";
 
 /// The name of one process without MPI.
 const FILCH: &str = "filch";
-/// The name of two such processes side by side, each on one thread.
-///
-/// They are the most that two cores give.
-const TWO_SERIAL: &str = "two-serial";
 /// The name of one process with a checkpoint every second.
 const CHECKPOINTS: &str = "filch-checkpoints";
 /// The name of one rank.
@@ -54,21 +51,23 @@ const TRANSFERS: &str = "transfers";
 /// The interval of checkpoints in seconds.
 const EVERY_SECONDS: f64 = 1.0;
 
-/// Options of the suite.
-#[derive(Clone, Debug)]
-pub(crate) struct Options {
-    /// The options that all suites have.
-    pub(crate) common: super::Options,
-    /// The folder of published instances.
-    pub(crate) data: Option<PathBuf>,
+/// The suite.
+#[derive(Args, Debug)]
+pub(crate) struct Mpi {
+    /// Also measure the published instance misp/brock200_4.clq of this folder.
+    #[arg(long, value_name = "FOLDER")]
+    data: Option<PathBuf>,
+
+    /// The folder of generated instances and of checkpoints.
+    #[arg(skip)]
+    folder: Option<TempDir>,
 }
 
 /// A case to solve.
 #[derive(Clone, Debug)]
-struct Case {
+pub(crate) struct Case {
     name: String,
     source: Source,
-    effort: Effort,
 }
 
 #[derive(Clone, Debug)]
@@ -85,51 +84,63 @@ impl fmt::Display for Case {
     }
 }
 
-/// The cases. A quick run has only the small one.
-fn cases(quick: bool, data: Option<&Path>) -> Result<Vec<Case>> {
-    let effort = Effort { rounds: 15, at_least: 6, time: Duration::from_secs(240) };
-    let graph = |name: &str, vertices, per_thousand, seed, effort| Case {
-        name: format!("misp/{name}"),
-        source: Source::Graph { vertices, per_thousand, seed },
-        effort,
-    };
-    if quick {
-        let effort = Effort { rounds: 3, at_least: 1, time: Duration::from_secs(15) };
-        return Ok(vec![graph("random-100-20%", 100, 200, 1, effort)]);
-    }
-    let mut cases = vec![graph("random-130-20%", 130, 200, 1, effort)];
-    if let Some(data) = data {
-        ensure!(data.is_dir(), "{} is not a folder", data.display());
-        let file = data.join("misp").join("brock200_4.clq");
-        ensure!(file.is_file(), "{} does not exist", file.display());
-        cases.insert(0, Case { name: "misp/brock200_4".to_owned(), source: Source::File(file), effort });
-    }
-    Ok(cases)
-}
+impl Suite for Mpi {
+    const NAME: &'static str = SUITE;
+    const PEERS: &'static [&'static str] = &[FILCH];
+    type Case = Case;
 
-/// Runs the suite.
-pub(crate) fn run(options: &Options) -> Result<Measured> {
-    launch::check()?;
-    let super::Options { quick, cases: ref names, limit, .. } = options.common;
-    let cases = select_cases(cases(quick, options.data.as_deref())?, names)?;
-    let folder = tempfile::tempdir().context("cannot create a folder for instances and checkpoints")?;
+    /// A quick run has only a small case.
+    fn cases(&self, options: &Options) -> Result<Vec<Case>> {
+        let graph = |vertices| Case {
+            name: format!("misp/random-{vertices}-20%"),
+            source: Source::Graph { vertices, per_thousand: 200, seed: 1 },
+        };
+        let mut cases = vec![graph(options.choose(100, 130))];
+        if let (Some(data), false) = (&self.data, options.quick) {
+            ensure!(data.is_dir(), "{} is not a folder", data.display());
+            let file = data.join("misp").join("brock200_4.clq");
+            ensure!(file.is_file(), "{} does not exist", file.display());
+            cases.insert(0, Case { name: "misp/brock200_4".to_owned(), source: Source::File(file) });
+        }
+        Ok(cases)
+    }
 
-    let mut text = String::new();
-    let speed = if quick { "quick" } else { "full" };
-    writeln!(text, "Suite {SUITE}, {speed}: a proof of the optimum by one process or by ranks of one thread each, and the same with a checkpoint every second.")?;
-    if options.data.is_none() && !quick {
-        writeln!(text, "brock200_4 is left out: give the folder that has misp/brock200_4.clq with --data.")?;
+    fn effort(&self, _: &Case, options: &Options) -> Effort {
+        options.choose(
+            Effort { rounds: 3, at_least: 1, time: Duration::from_secs(15) },
+            Effort { rounds: 15, at_least: 6, time: Duration::from_secs(240) },
+        )
     }
-    let mut all = Vec::new();
-    for case in watch::each(&cases) {
-        let series = measure(case, case.effort.within(limit), folder.path())?;
-        let rounds = series.iter().map(|series| series.samples.len()).max().unwrap_or(0);
-        writeln!(text, "\n{case}, {rounds} rounds.")?;
-        text.push_str(&figures::tables(&series, &[FILCH]));
-        watch::keep(SUITE, &series);
-        all.extend(series);
+
+    fn check(&self, options: &Options) -> Result<()> {
+        ensure!(options.threads == THREADS, "this suite always has 1 and 2 threads; leave out --threads");
+        launch::check()
     }
-    Ok(Measured { series: all, text })
+
+    fn prepare(&mut self, _: &[Case], _: &Options) -> Result<()> {
+        self.folder = Some(tempfile::tempdir().context("cannot create a folder for instances and checkpoints")?);
+        Ok(())
+    }
+
+    fn measure(&mut self, case: &Case, _: &Options, effort: Effort) -> Result<Vec<Series>> {
+        measure(case, effort, self.folder.as_ref().context("there is no folder for instances")?.path())
+    }
+
+    fn introduction(&self, options: &Options) -> String {
+        let left_out = if self.data.is_none() && !options.quick {
+            "\nbrock200_4 is left out: give the folder that has misp/brock200_4.clq with --data."
+        } else {
+            ""
+        };
+        format!("a proof of the optimum by one process or by ranks of one thread each, and the same with a checkpoint every second.{left_out}")
+    }
+
+    fn description(&self, case: &Case) -> String {
+        match &case.source {
+            Source::Graph { vertices, .. } => format!("the largest independent set of {vertices} vertices"),
+            Source::File(file) => format!("the largest independent set of {}", file.display()),
+        }
+    }
 }
 
 fn measure(case: &Case, effort: Effort, folder: &Path) -> Result<Vec<Series>> {
@@ -149,18 +160,18 @@ fn measure(case: &Case, effort: Effort, folder: &Path) -> Result<Vec<Series>> {
         let optimum = &optimum;
         let measure = move || {
             let Answer { seconds, cost, explored, transfers } =
-                if name == TWO_SERIAL { launch.run_twice()? } else { launch.run()? };
+                if name == SERIAL_PAIR { launch.run_twice()? } else { launch.run()? };
             let known = optimum.replace(Some(cost)).unwrap_or(cost);
             ensure!(known == cost, "the run proved {cost}, but {known} was proven before");
             Ok(vec![1e3 * seconds, explored, transfers])
         };
-        let all = if name == TWO_SERIAL { 2 } else { ranks.max(1) * threads };
+        let all = if name == SERIAL_PAIR { 2 } else { ranks.max(1) * threads };
         Runner { name, threads: all, measure: Box::new(measure) }
     };
     let runners = [
         runner(FILCH, 0, 1, false),
         runner(FILCH, 0, 2, false),
-        runner(TWO_SERIAL, 0, 1, false),
+        runner(SERIAL_PAIR, 0, 1, false),
         runner(CHECKPOINTS, 0, 2, true),
         runner(ONE_RANK, 1, 1, false),
         runner(ONE_RANK, 1, 2, false),

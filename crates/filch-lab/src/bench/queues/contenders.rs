@@ -55,15 +55,23 @@ pub(crate) struct Entry {
     pub(crate) name: &'static str,
     /// Whether it is a floor. Floors are left out of comparisons between queues.
     pub(crate) floor: bool,
-    /// Measures a case once. Returns `None` if it takes no part in that case.
-    pub(crate) measure: fn(Case, &Setup) -> Result<Option<Sample>>,
+    /// Whether it takes part in a case.
+    pub(crate) takes_part: fn(Case) -> bool,
+    /// Measures a case once.
+    pub(crate) measure: fn(Case, &Setup) -> Result<Sample>,
     /// A note for the reader about it in this case.
     pub(crate) note: fn(Case) -> Option<String>,
 }
 
 impl Entry {
     fn of<C: Contender>() -> Entry {
-        Entry { name: C::NAME, floor: false, measure: cases::measure::<C>, note: C::note }
+        Entry {
+            name: C::NAME,
+            floor: false,
+            takes_part: |case| C::GROWS || case != Case::PushGrow,
+            measure: cases::measure::<C>,
+            note: C::note,
+        }
     }
 }
 

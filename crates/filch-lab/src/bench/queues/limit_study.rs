@@ -1,7 +1,9 @@
 //! The limit study: the task cost at which the choice of queue stops mattering.
 
+use std::collections::BTreeSet;
+
 use super::cases::Case;
-use super::contenders::Entry;
+use super::contenders::{self, Entry};
 use crate::bench::busy::Calibration;
 use crate::figures::{self, Series};
 
@@ -13,23 +15,14 @@ const NEGLIGIBLE: f64 = 0.05;
 /// The limit study as text.
 ///
 /// It has a column for each cost, and below it the effect of the choice of the queue on the total.
-pub(super) fn summary(series: &[Series], cases: &[Case], entries: &[Entry], calibration: Calibration) -> String {
-    let mut costs: Vec<u64> = cases
-        .iter()
-        .filter_map(|case| match case {
-            Case::TaskCost(nanos) => Some(*nanos),
-            _ => None,
-        })
-        .collect();
-    // A cost that was not measured must not look like a cost at which all queues are alike.
-    costs.retain(|&cost| {
-        let name = Case::TaskCost(cost).to_string();
-        series.iter().any(|series| series.case == name)
-    });
+pub(super) fn summary(series: &[Series], calibration: Calibration) -> String {
+    let entries = contenders::all();
+    let cost = |series: &Series| series.case.strip_prefix("task-cost-")?.parse::<u64>().ok();
+    let costs: BTreeSet<u64> = series.iter().filter_map(cost).collect();
+    let costs: Vec<u64> = costs.into_iter().collect();
     if costs.is_empty() {
         return String::new();
     }
-    costs.sort_unstable();
 
     let median = |entry: &Entry, cost: u64| {
         let name = Case::TaskCost(cost).to_string();
@@ -39,7 +32,7 @@ pub(super) fn summary(series: &[Series], cases: &[Case], entries: &[Entry], cali
     header.extend(costs.iter().map(|cost| format!("{cost} ns")));
     header.push(String::new());
     let mut lines: Vec<Vec<String>> = Vec::new();
-    for entry in entries {
+    for entry in &entries {
         let figures = costs.iter().map(|&cost| median(entry, cost).map_or_else(String::new, figures::number));
         lines.push(std::iter::once(entry.name.to_owned()).chain(figures).collect());
     }
@@ -89,11 +82,9 @@ fn stops_mattering(costs: &[u64], spreads: &[f64]) -> Option<u64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::bench::queues::contenders;
 
     #[test]
     fn a_cost_that_was_not_reached_is_not_judged() {
-        let entries = contenders::all();
         let of = |name, nanos| Series {
             case: Case::TaskCost(0).to_string(),
             name,
@@ -103,10 +94,9 @@ mod tests {
             note: None,
         };
         let series = [of("the", 1.0), of("chase_lev", 2.0)];
-        let cases = [Case::TaskCost(0), Case::TaskCost(1000)];
-        let text = summary(&series, &cases, &entries, Calibration::measure());
+        let text = summary(&series, Calibration::measure());
         assert!(text.contains("matters at all of these costs") && !text.contains("1000 ns"), "{text}");
-        assert!(summary(&[], &cases, &entries, Calibration::measure()).is_empty());
+        assert!(summary(&[], Calibration::measure()).is_empty());
     }
 
     #[test]

@@ -1,8 +1,6 @@
 //! The `queues` suite: the cost of push, pop and steal on all queues.
 //!
-//! Each case is measured in rounds. A round measures every contender once. Each round starts one
-//! further along the list, so that noise affects all contenders alike and none is always the first
-//! after it.
+//! Every case runs on a thread that is pinned to a core.
 
 mod cases;
 mod claims;
@@ -13,18 +11,17 @@ mod plan;
 mod theft;
 mod work;
 
-use std::fmt::Write;
-use std::path::PathBuf;
+use std::cell::Cell;
 
 use anyhow::{Context, Result};
+use clap::{Arg, Args};
 
 use super::busy::Calibration;
-use super::pin::Cores;
-use super::{Limit, Measured};
+use super::pin::{on_pinned_thread, Cores};
+use super::rounds::{interleave, Effort, Runner};
+use super::{Options, Suite};
 use crate::figures::{self, Series};
-use crate::watch;
 use cases::Setup;
-use contenders::Entry;
 use plan::Plan;
 use theft::Theft;
 
@@ -38,7 +35,7 @@ pub(crate) const SUITE: &str = "queues";
 pub(crate) const NANOS_AN_OPERATION: &str = "ns/op";
 
 /// The largest number of threads: the owner and one thief.
-pub(crate) const MAX_THREADS: usize = 2;
+const MAX_THREADS: usize = 2;
 
 /// The default task costs of the limit study, in nanoseconds.
 pub(crate) const TASK_COSTS: [u64; 8] = [0, 1, 3, 10, 30, 100, 300, 1000];
@@ -46,108 +43,134 @@ pub(crate) const TASK_COSTS: [u64; 8] = [0, 1, 3, 10, 30, 100, 300, 1000];
 /// The largest task cost that a user may ask for, in nanoseconds.
 ///
 /// A sample is at least a burst of such tasks, for each queue and round.
-pub(crate) const MAX_TASK_COST: u64 = 1_000_000;
+const MAX_TASK_COST: u64 = 1_000_000;
 
-/// Options of the suite.
-#[derive(Clone, Debug)]
-pub(crate) struct Options {
-    /// Whether to use smaller counts and fewer rounds.
-    pub(crate) quick: bool,
-    /// The number of threads. 1 leaves out the case that needs a thief's thread.
-    pub(crate) threads: usize,
-    /// The file that the figures are written to, besides being printed.
-    pub(crate) json: Option<PathBuf>,
-    /// The task costs of the limit study, in nanoseconds.
+/// The suite.
+#[derive(Args, Debug)]
+pub(crate) struct Queues {
+    /// Set the task costs of the limit study, in nanoseconds.
+    #[arg(long = "task-cost", value_name = "NS,NS,...", value_delimiter = ',', value_parser = task_cost,
+          default_values_t = TASK_COSTS)]
     pub(crate) task_costs: Vec<u64>,
-    /// The most that the suite may measure, if it is one of several.
-    ///
-    /// All its rounds are short, so their time is not limited.
-    pub(crate) limit: Option<Limit>,
+
+    /// The cost of a step of a task.
+    #[arg(skip)]
+    calibration: Option<Calibration>,
 }
 
-/// Runs the suite on the calling thread and pins that thread.
-pub(crate) fn run(options: &Options) -> Result<Measured> {
-    let cores = Cores::choose();
-    let pinned = cores.pin_owner();
-    let plan = if options.quick { Plan::QUICK } else { Plan::FULL }.within(options.limit);
-    let setup = Setup { plan, calibration: Calibration::measure(), cores };
-    let entries = contenders::all();
-    let cases = Plan::cases(options.threads, &options.task_costs);
-
-    let mut series = Vec::new();
-    for &case in watch::each(&cases) {
-        let measured = measure_case(case, &entries, &setup)?;
-        watch::keep(SUITE, &measured);
-        series.extend(measured);
+impl Queues {
+    /// The suite with these costs in the limit study.
+    pub(crate) fn new(task_costs: &[u64]) -> Queues {
+        Queues { task_costs: task_costs.to_vec(), calibration: None }
     }
-
-    let mut text = String::new();
-    let speed = if options.quick { "quick" } else { "full" };
-    writeln!(
-        text,
-        "Suite {SUITE}, {speed}: {} rounds, queues of {} tasks where one is filled. All figures are nanoseconds per operation.",
-        plan.rounds, plan.tasks
-    )?;
-    if !pinned {
-        writeln!(text, "Threads could not be pinned to two cores, so the figures scatter more.")?;
-    }
-    for &case in cases.iter().filter(|case| !matches!(case, Case::TaskCost(_))) {
-        let name = case.to_string();
-        let of_case: Vec<&Series> = series.iter().filter(|series| series.case == name).collect();
-        // Measuring ended before this case.
-        if of_case.is_empty() {
-            continue;
-        }
-        writeln!(text, "\n{name}: {}\n", case.operation())?;
-        text.push_str(&figures::comparison(&of_case, &["crossbeam-lifo", "chase_lev", "idempotent::lifo"]));
-    }
-    if options.threads < MAX_THREADS {
-        writeln!(text, "\n{} was left out: it needs 2 threads.", Case::PushUnderTheft)?;
-    }
-    text.push('\n');
-    text.push_str(&limit_study::summary(&series, &cases, &entries, setup.calibration));
-    Ok(Measured { series, text })
 }
 
-/// Measures all rounds of a case, interleaved.
-///
-/// A contender that takes no part in the case has no series. A round does not count if measuring
-/// [was over](watch::is_over) before its end.
-fn measure_case(case: Case, entries: &[Entry], setup: &Setup) -> Result<Vec<Series>> {
-    let mut samples = vec![Vec::new(); entries.len()];
-    let mut thefts = vec![None::<Theft>; entries.len()];
-    let mut whole = 0;
-    'rounds: for round in 0..setup.plan.rounds {
-        for turn in 0..entries.len() {
-            if watch::is_over() {
-                break 'rounds;
-            }
-            let index = (round + turn) % entries.len();
-            let entry = &entries[index];
-            let sample = (entry.measure)(case, setup)
-                .with_context(|| format!("{} failed in round {} of {case}", entry.name, round + 1))?;
-            let Some(sample) = sample else { continue };
-            samples[index].push(sample.nanos);
-            if let Some(theft) = sample.theft {
-                thefts[index].get_or_insert_with(Theft::default).add(theft);
-            }
-            watch::sample();
-        }
-        whole += 1;
-    }
-    samples.iter_mut().for_each(|samples| samples.truncate(whole));
+impl Suite for Queues {
+    const NAME: &'static str = SUITE;
+    const PEERS: &'static [&'static str] = &["crossbeam-lifo", "chase_lev", "idempotent::lifo"];
+    type Case = Case;
 
-    let series = entries.iter().zip(samples).zip(thefts).filter(|((_, samples), _)| !samples.is_empty());
-    Ok(series
-        .map(|((entry, samples), theft)| Series {
-            case: case.to_string(),
-            name: entry.name,
-            threads: case.threads(),
-            unit: NANOS_AN_OPERATION,
-            samples,
-            note: note((entry.note)(case), theft),
+    fn cases(&self, options: &Options) -> Result<Vec<Case>> {
+        Ok(Plan::cases(options.threads, &self.task_costs))
+    }
+
+    fn effort(&self, _: &Case, options: &Options) -> Effort {
+        // Seven rounds: six are the fewest that give a 95 % interval, and with a seventh the median
+        // is a sample. Fifteen are enough for an interval around ratios close to 1.
+        Effort::exactly(options.choose(7, 15))
+    }
+
+    fn prepare(&mut self, _: &[Case], _: &Options) -> Result<()> {
+        self.calibration = Some(on_pinned_thread(Cores::pin_owner, |_| Calibration::measure()));
+        Ok(())
+    }
+
+    fn measure(&mut self, &case: &Case, options: &Options, effort: Effort) -> Result<Vec<Series>> {
+        let calibration = self.calibration.context("the cost of a step is unknown")?;
+        on_pinned_thread(Cores::pin_owner, |cores| {
+            measure_case(case, &Setup { plan: Plan::of(options), calibration, cores }, effort)
         })
-        .collect())
+    }
+
+    fn introduction(&self, options: &Options) -> String {
+        let scatter = if Cores::choose().are_two() {
+            ""
+        } else {
+            "\nThreads could not be pinned to two cores, so the figures scatter more."
+        };
+        format!("queues of {} tasks where one is filled.{scatter}", Plan::of(options).tasks)
+    }
+
+    fn description(&self, case: &Case) -> String {
+        case.operation().to_owned()
+    }
+
+    fn tables(&self, case: &Case, series: &[Series]) -> String {
+        match case {
+            // The limit study has a table of all of them.
+            Case::TaskCost(_) => String::new(),
+            _ => figures::tables(series, Self::PEERS),
+        }
+    }
+
+    fn conclusion(&self, options: &Options, series: &[Series]) -> String {
+        let left_out = if options.threads < MAX_THREADS {
+            format!("\n{} was left out: it needs 2 threads.\n", Case::PushUnderTheft)
+        } else {
+            String::new()
+        };
+        let study = self.calibration.map(|calibration| limit_study::summary(series, calibration));
+        format!("{left_out}\n{}", study.unwrap_or_default())
+    }
+}
+
+/// Measures all rounds of a case. A contender that takes no part in the case has no series.
+fn measure_case(case: Case, setup: &Setup, effort: Effort) -> Result<Vec<Series>> {
+    let mut entries = contenders::all();
+    entries.retain(|entry| (entry.takes_part)(case));
+    let thefts: Vec<Cell<Option<Theft>>> = entries.iter().map(|_| Cell::default()).collect();
+    let runners = entries.iter().zip(&thefts).map(|(entry, thefts)| {
+        let measure = move || {
+            let sample = (entry.measure)(case, setup)?;
+            if let Some(theft) = sample.theft {
+                let mut all = thefts.get().unwrap_or_default();
+                all.add(theft);
+                thefts.set(Some(all));
+            }
+            Ok(vec![sample.nanos])
+        };
+        Runner { name: entry.name, threads: case.threads(), measure: Box::new(measure) }
+    });
+    let runners: Vec<Runner<'_>> = runners.collect();
+    let mut series = interleave(&case.to_string(), &[NANOS_AN_OPERATION], &runners, effort)?;
+    for (series, (entry, theft)) in series.iter_mut().zip(entries.iter().zip(&thefts)) {
+        series.note = note((entry.note)(case), theft.get());
+    }
+    Ok(series)
+}
+
+/// Restricts the option `--threads` to an owner and a thief.
+pub(crate) fn threads_argument(threads: Arg) -> Arg {
+    threads
+        .help("Use 2 threads, an owner and a thief, or 1 without the case that needs a thief")
+        .value_parser(queue_threads)
+}
+
+fn queue_threads(text: &str) -> Result<usize, String> {
+    match text.parse() {
+        Ok(threads @ 1..=MAX_THREADS) => Ok(threads),
+        Ok(0) => Err("the owner needs a thread; give 1 or 2".to_owned()),
+        Ok(_) => Err("this suite uses at most 2 threads, the owner and one thief; give 1 or 2".to_owned()),
+        Err(_) => Err("this is not a number of threads; give 1 or 2".to_owned()),
+    }
+}
+
+fn task_cost(text: &str) -> Result<u64, String> {
+    match text.trim().parse() {
+        Ok(cost) if cost <= MAX_TASK_COST => Ok(cost),
+        Ok(_) => Err(format!("a task may cost at most {MAX_TASK_COST} ns here")),
+        Err(_) => Err("this is not a whole number of nanoseconds; an example is 0,10,100".to_owned()),
+    }
 }
 
 /// Joins a note about a contender with what a thief did to it.

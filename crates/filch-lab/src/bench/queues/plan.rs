@@ -3,13 +3,11 @@
 use std::time::Duration;
 
 use super::cases::{Case, BURST};
-use crate::bench::Limit;
+use crate::bench::Options;
 
-/// Counts and rounds of a run.
+/// Counts of a run.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Plan {
-    /// The number of measurements of each contender in each case.
-    pub(crate) rounds: usize,
     /// The number of tasks in the cases that fill a queue.
     pub(crate) tasks: usize,
     /// Steals per sample.
@@ -25,9 +23,8 @@ pub(crate) struct Plan {
 }
 
 impl Plan {
-    /// For published figures: enough rounds for an interval around ratios close to 1.
-    pub(crate) const FULL: Plan = Plan {
-        rounds: 15,
+    /// For published figures.
+    const FULL: Plan = Plan {
         tasks: 10_000_000,
         steals: 1_000_000,
         expensive_steals: 20_000,
@@ -37,10 +34,7 @@ impl Plan {
     };
 
     /// For a first look.
-    ///
-    /// Six rounds are the fewest that give a 95 % interval. With a seventh, the median is a sample.
-    pub(crate) const QUICK: Plan = Plan {
-        rounds: 7,
+    const QUICK: Plan = Plan {
         tasks: 1_000_000,
         steals: 200_000,
         expensive_steals: 2_000,
@@ -49,9 +43,9 @@ impl Plan {
         time_a_sample: Duration::from_millis(3),
     };
 
-    /// The same plan, with no more rounds than the limit allows.
-    pub(crate) fn within(self, limit: Option<Limit>) -> Plan {
-        Plan { rounds: limit.map_or(self.rounds, |limit| self.rounds.min(limit.rounds)), ..self }
+    /// The plan of a run.
+    pub(crate) fn of(options: &Options) -> Plan {
+        options.choose(Plan::QUICK, Plan::FULL)
     }
 
     /// The number of bursts in a sample, if each task costs `nanos`.

@@ -10,19 +10,16 @@ use anyhow::{ensure, Context, Result};
 use super::build::ProgramPair;
 use super::cases::{Case, Kind, ALLOCATIONS_A_TASK, CPU_MICROS_A_TICK, CPU_MILLIS_A_SECOND, EXTRA_CPU_MICROS_A_TICK};
 use super::child::{Answer, Child};
+use super::generations;
 use super::outside::Figure;
-use super::plan::Plan;
 use super::variant::Variant;
-use crate::bench::rounds::{interleave, Runner};
-use crate::bench::{cpu, thread_counts};
+use crate::bench::rounds::{interleave, Effort, Runner};
+use crate::bench::{cpu, thread_counts, Options, SERIAL};
 use crate::figures::Series;
 use crate::watch;
 
 /// The pause before each round, in which the threads of the last process fall asleep.
 const PAUSE: Duration = Duration::from_millis(2);
-
-/// The name of the work of `tick` without a pool.
-const SERIAL: &str = "serial";
 
 /// A variant and the program that it runs, with its name in plots.
 #[derive(Clone, Copy, Debug)]
@@ -36,7 +33,8 @@ struct Entry {
 struct Comparison<'a> {
     case: Case,
     programs: &'a ProgramPair,
-    plan: Plan,
+    options: &'a Options,
+    effort: Effort,
     entries: Vec<Entry>,
     units: Vec<&'static str>,
     /// Computes the figures of an answer: one for each unit.
@@ -50,13 +48,14 @@ struct Comparison<'a> {
 pub(crate) fn measure(
     case: Case,
     programs: &ProgramPair,
-    plan: Plan,
-    threads: usize,
+    options: &Options,
+    effort: Effort,
     place: &Path,
 ) -> Result<Vec<Series>> {
+    let threads = options.threads;
     let entry = |&variant: &Variant| Entry { name: variant.name(), variant, program: case.name };
     let mut entries: Vec<Entry> = case.variants.iter().map(entry).collect();
-    let comparison = |entries, units, figures| Comparison { case, programs, plan, entries, units, figures };
+    let comparison = |entries, units, figures| Comparison { case, programs, options, effort, entries, units, figures };
     match case.kind {
         Kind::Time(unit) => {
             let time = |answer: &Answer| Ok(vec![answer.nanos / answer.operations / unit.nanos]);
@@ -88,7 +87,6 @@ pub(crate) fn measure(
         }
         Kind::Published(published) => {
             let workload = published.workload(place)?;
-            let effort = plan.effort(case.kind);
             let all = thread_counts(threads).into_iter().map(|threads| workload.measure(programs, threads, effort));
             Ok(all.collect::<Result<Vec<_>>>()?.concat())
         }
@@ -107,7 +105,7 @@ impl Comparison<'_> {
         let checksum = OnceCell::new();
         let mut entries = self.entries.clone();
         let mut all: Vec<Series> = Vec::new();
-        for _ in 0..self.plan.generations(self.case.kind) {
+        for _ in 0..generations(self.case.kind, self.options) {
             for series in watch::or_over(self.generation(&entries, threads, &checksum))? {
                 let is_same = |earlier: &&mut Series| (earlier.name, earlier.unit) == (series.name, series.unit);
                 match all.iter_mut().find(is_same) {
@@ -122,7 +120,7 @@ impl Comparison<'_> {
 
     /// Starts all variants and runs them in turns.
     fn generation(&self, entries: &[Entry], threads: usize, checksum: &OnceCell<u64>) -> Result<Vec<Series>> {
-        let Comparison { case, plan, units, figures, .. } = self;
+        let Comparison { case, units, figures, .. } = self;
         let runner = |entry: &Entry| {
             let threads = if entry.name == SERIAL { 1 } else { threads };
             let context = || format!("{} with {threads} threads failed in {case}", entry.name);
@@ -136,12 +134,12 @@ impl Comparison<'_> {
             Ok(Runner { name: entry.name, threads, measure: Box::new(measure) })
         };
         let runners = entries.iter().map(runner).collect::<Result<Vec<_>>>()?;
-        interleave(case.name, units, &runners, plan.effort(case.kind))
+        interleave(case.name, units, &runners, self.effort)
     }
 
     fn start(&self, entry: &Entry, threads: usize, checksum: &OnceCell<u64>) -> Result<Child> {
         let mut command = entry.variant.command(self.programs.on(entry.variant.core()), threads);
-        command.args([entry.program, self.plan.amount()]);
+        command.args([entry.program, self.options.choose("quick", "full")]);
         let mut child = Child::start(command, threads)?;
         // Not counted: in the first run, memory is new and code is not in the cache. Cases about
         // CPU time warm up themselves.

@@ -1,6 +1,6 @@
 //! The claims about the solver.
 
-use super::{DDO, FILCH, MILLISECONDS, TWO_SERIAL};
+use super::{DDO, FILCH, MILLISECONDS, SERIAL_PAIR};
 use crate::bench::THREADS;
 use crate::claims::{Bound, Claim, Contender, Criterion, Figures, Source, Verdict};
 use crate::figures::threads;
@@ -17,7 +17,7 @@ pub(crate) fn verdicts(figures: Figures<'_>) -> Vec<Verdict> {
         of(
             "",
             "Two threads reach at least 0.9 of the throughput of two serial runs at the same time",
-            TWO_SERIAL,
+            SERIAL_PAIR,
             &[THREADS],
             0.9,
         ),

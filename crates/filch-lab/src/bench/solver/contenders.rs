@@ -10,7 +10,7 @@ use filch_dd::{Dominance, Relaxation, Solver};
 
 use super::child::Answer;
 use super::settings::Settings;
-use super::{cases, ddo, OneRun, DDO, FILCH, TWO_SERIAL};
+use super::{cases, ddo, OneRun, DDO, FILCH, SERIAL_PAIR};
 use crate::bench::memory;
 use crate::print;
 use crate::problem::Loaded;
@@ -74,7 +74,7 @@ impl Solve<'_> {
     ) -> Result<Answer> {
         match self.contender {
             FILCH => self.solve_with_filch(solver(), self.threads),
-            TWO_SERIAL => {
+            SERIAL_PAIR => {
                 let start = Instant::now();
                 let answers: Vec<Answer> = thread::scope(|scope| {
                     let threads = [(); 2].map(|()| scope.spawn(|| self.solve_with_filch(solver(), 1)));
@@ -98,7 +98,7 @@ impl Solve<'_> {
                     peak_bytes: None,
                 })
             }
-            unknown => bail!("there is no contender `{unknown}`; there are {FILCH}, {DDO} and {TWO_SERIAL}"),
+            unknown => bail!("there is no contender `{unknown}`; there are {FILCH}, {DDO} and {SERIAL_PAIR}"),
         }
     }
 

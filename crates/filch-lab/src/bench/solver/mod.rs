@@ -8,25 +8,25 @@ mod child;
 mod claims;
 mod contenders;
 mod ddo;
-mod plan;
 mod settings;
 
 use std::cell::Cell;
-use std::fmt::Write;
 use std::path::PathBuf;
+use std::time::Duration;
 
 use anyhow::{ensure, Result};
+use clap::Args;
 use filch_dd::Cost;
 
-use super::rounds::{interleave, Runner};
-use super::{select_cases, thread_counts, Measured};
-use crate::figures::{self, Series};
-use crate::watch;
+use super::rounds::{interleave, Effort, Runner};
+use super::{thread_counts, Options, Suite};
+use crate::command_line::pool_threads;
+use crate::figures::Series;
 use cases::Case;
 use child::{Answer, ChildRun};
 pub(crate) use contenders::run_one;
-use plan::Plan;
 
+pub(crate) use super::SERIAL_PAIR;
 pub(crate) use claims::verdicts;
 
 /// The suite's name.
@@ -36,8 +36,6 @@ pub(crate) const SUITE: &str = "solver";
 pub(crate) const FILCH: &str = "filch";
 /// The name of the peer.
 pub(crate) const DDO: &str = "ddo";
-/// The name of two serial runs of filch's solver side by side.
-pub(crate) const TWO_SERIAL: &str = "two-serial";
 
 /// The unit of the time to prove an optimum.
 pub(crate) const MILLISECONDS: &str = "ms";
@@ -50,98 +48,101 @@ const DIAGRAM_NODES_A_SECOND: &str = "diagram-nodes/s";
 /// The unit of the process's peak memory use.
 pub(crate) const PEAK_MEGABYTES: &str = "peak-MB";
 
-/// Options of the suite.
-#[derive(Clone, Debug)]
-pub(crate) struct Options {
-    /// The options that all suites have.
-    pub(crate) common: super::Options,
-    /// The folder of published instances.
+/// The suite.
+#[derive(Args, Debug, Default)]
+pub(crate) struct Solver {
+    /// Also measure published instances of this folder: misp/*.clq and knapsack/*.
+    #[arg(long, value_name = "FOLDER")]
     pub(crate) data: Option<PathBuf>,
 }
 
 /// The parameters of one run in a process of its own.
-#[derive(Clone, Debug)]
+#[derive(Args, Clone, Debug)]
 pub(crate) struct OneRun {
-    /// The name of the case.
+    /// Name of the case.
     pub(crate) case: String,
-    /// The contender that solves it.
+
+    /// Solve it with this contender.
+    #[arg(long)]
     pub(crate) contender: String,
+
+    /// Use N threads.
+    #[arg(long, value_parser = pool_threads)]
     pub(crate) threads: usize,
-    /// The folder of published instances.
-    pub(crate) data: Option<PathBuf>,
-    /// The time limit in seconds.
+
+    /// Stop after this many seconds.
+    #[arg(long)]
     pub(crate) limit: f64,
+
+    /// Read published instances from this folder.
+    #[arg(long)]
+    pub(crate) data: Option<PathBuf>,
 }
 
-/// Runs the suite.
-pub(crate) fn run(options: &Options) -> Result<Measured> {
-    let super::Options { quick, threads, cases: ref names, limit, .. } = options.common;
-    let plan = Plan::new(quick, limit);
-    let known = cases::all(options.data.as_deref())?;
-    let cases = cases_to_measure(known, &plan, names)?;
+impl Suite for Solver {
+    const NAME: &'static str = SUITE;
+    const PEERS: &'static [&'static str] = &[DDO];
+    type Case = Case;
 
-    let mut text = String::new();
-    let speed = if quick { "quick" } else { "full" };
-    writeln!(
-        text,
-        "Suite {SUITE}, {speed}: a proof of the optimum. The suite fails if two runs prove different optima."
-    )?;
-    if options.data.is_none() {
-        writeln!(text, "Published instances are left out: give their folder with --data (misp/*.clq, knapsack/*).")?;
+    fn cases(&self, _: &Options) -> Result<Vec<Case>> {
+        cases::all(self.data.as_deref())
     }
-    let mut all = Vec::new();
-    for case in watch::each(&cases) {
-        let series = measure(case, &plan, threads, options)?;
-        let rounds = series.iter().map(|series| series.samples.len()).max().unwrap_or(0);
-        let rounds = if rounds == 1 { "1 round".to_owned() } else { format!("{rounds} rounds") };
-        writeln!(text, "\n{case}: {}. {rounds}.", case.description())?;
-        text.push_str(&figures::tables(&series, &[DDO]));
-        watch::keep(SUITE, &series);
-        all.extend(series);
-    }
-    Ok(Measured { series: all, text })
-}
 
-/// The cases whose names were given, or those of the plan.
-fn cases_to_measure(known: Vec<Case>, plan: &Plan, names: &[String]) -> Result<Vec<Case>> {
-    let mut selected = select_cases(known, names)?;
-    if names.is_empty() {
-        selected.retain(|case| plan.includes(case));
+    fn includes(&self, case: &Case, options: &Options) -> bool {
+        !options.quick || case.is_quick() || !options.cases.is_empty()
     }
-    Ok(selected)
-}
 
-/// Measures all rounds of a case, with 1 thread and with `threads`.
-fn measure(case: &Case, plan: &Plan, threads: usize, options: &Options) -> Result<Vec<Series>> {
-    let optimum = Cell::new(None);
-    let optimum = &optimum;
-    let runner = |contender: &'static str, threads: usize| {
-        let run =
-            ChildRun { case: case.to_string(), contender, threads, data: options.data.clone(), limit: plan.limit() };
-        let measure = move || {
-            let answer = run.run()?;
-            agree(optimum, &answer)?;
-            Ok(figures(&answer))
+    fn effort(&self, _: &Case, options: &Options) -> Effort {
+        options.choose(
+            Effort { rounds: 7, at_least: 1, time: Duration::from_millis(3_500) },
+            Effort { rounds: 15, at_least: 5, time: Duration::from_secs(60) },
+        )
+    }
+
+    fn measure(&mut self, case: &Case, options: &Options, effort: Effort) -> Result<Vec<Series>> {
+        // The time limit of a run.
+        let limit = Duration::from_secs(options.choose(10, 120));
+        let optimum = Cell::new(None);
+        let optimum = &optimum;
+        let runner = |contender: &'static str, threads: usize| {
+            let run = ChildRun { case: case.to_string(), contender, threads, data: self.data.clone(), limit };
+            let measure = move || {
+                let answer = run.run()?;
+                agree(optimum, &answer)?;
+                Ok(figures(&answer))
+            };
+            Runner { name: contender, threads, measure: Box::new(measure) }
         };
-        Runner { name: contender, threads, measure: Box::new(measure) }
-    };
-    let mut runners = Vec::new();
-    for threads in thread_counts(threads) {
-        runners.push(runner(FILCH, threads));
-        runners.push(runner(DDO, threads));
+        let mut runners = Vec::new();
+        for threads in thread_counts(options.threads) {
+            runners.push(runner(FILCH, threads));
+            runners.push(runner(DDO, threads));
+        }
+        if options.threads == 2 {
+            runners.push(runner(SERIAL_PAIR, 2));
+        }
+        let units = [MILLISECONDS, NODES, NODES_A_SECOND, DIAGRAM_NODES_A_SECOND, PEAK_MEGABYTES];
+        let mut series = interleave(&case.to_string(), &units, &runners, effort)?;
+        // Figures that a contender does not count are left out.
+        series.retain(|series| series.samples.iter().all(|sample| sample.is_finite()));
+        let limit = 1e3 * limit.as_secs_f64();
+        for series in series.iter_mut().filter(|series| series.unit == MILLISECONDS && series.median() >= limit) {
+            series.note = Some("no proof within the limit".to_owned());
+        }
+        Ok(series)
     }
-    if threads == 2 {
-        runners.push(runner(TWO_SERIAL, 2));
+
+    fn introduction(&self, _: &Options) -> String {
+        let left_out = match self.data {
+            Some(_) => "",
+            None => "\nPublished instances are left out: give their folder with --data (misp/*.clq, knapsack/*).",
+        };
+        format!("a proof of the optimum. The suite fails if two runs prove different optima.{left_out}")
     }
-    let units = [MILLISECONDS, NODES, NODES_A_SECOND, DIAGRAM_NODES_A_SECOND, PEAK_MEGABYTES];
-    let mut series = interleave(&case.to_string(), &units, &runners, plan.effort())?;
-    // Figures that a contender does not count are left out.
-    series.retain(|series| series.samples.iter().all(|sample| sample.is_finite()));
-    let limit = 1e3 * plan.limit().as_secs_f64();
-    for series in series.iter_mut().filter(|series| series.unit == MILLISECONDS && series.median() >= limit) {
-        series.note = Some("no proof within the limit".to_owned());
+
+    fn description(&self, case: &Case) -> String {
+        case.description()
     }
-    Ok(series)
 }
 
 /// Checks that a proven answer is the same as the proven answers before.

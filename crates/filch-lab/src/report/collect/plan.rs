@@ -9,7 +9,14 @@ use filch_model::models;
 
 use super::bound_choice::BoundChoice;
 use super::{balance, timeline, ModelLine, Models, PartResult};
-use crate::bench::{self, bulk, cilk, fork_join, graphs, queues, rayon, solver, Limit, THREADS};
+use crate::bench::bulk::{self, Bulk};
+use crate::bench::cilk::{self, Cilk};
+use crate::bench::fork_join::{self, ForkJoin};
+use crate::bench::graphs::{self, Graphs};
+use crate::bench::queues::{self, Queues};
+use crate::bench::rayon::{self, Rayon};
+use crate::bench::solver::{self, Solver};
+use crate::bench::{self, Limit, Options, Suite, THREADS};
 use crate::lab::{fences, litmus, store_buffer};
 use crate::verify;
 
@@ -73,40 +80,23 @@ pub(in crate::report) const PARTS: [Part; 13] = [
     }),
     part(queues::SUITE, [2.0, 11.0, 210.0], |inputs| {
         let costs: &[u64] = inputs.choose([&[0, 100], &queues::TASK_COSTS, &queues::TASK_COSTS]);
-        let options = queues::Options {
-            quick: inputs.is_not_full(),
-            threads: queues::MAX_THREADS,
-            json: None,
-            task_costs: costs.to_vec(),
-            limit: inputs.limit(7, 0.0),
-        };
-        bench::measure_queues(&options).map(|measured| PartResult::Figures(queues::SUITE, measured.series))
+        inputs.suite(Queues::new(costs), &[], &[], inputs.limit(7, 0.0))
     }),
     part(fork_join::SUITE, [6.0, 31.0, 410.0], |inputs| {
-        let bench::Options { quick, threads, json, cases, limit } =
-            inputs.options(&["tree-1023", "wake", "idle"], &[], inputs.limit(7, 5.0));
-        let options = fork_join::Options { quick, threads, json, cases, limit, plot: None };
-        fork_join::run(&options).map(|measured| PartResult::Figures(fork_join::SUITE, measured.series))
+        inputs.suite(ForkJoin::default(), &["tree-1023", "wake", "idle"], &[], inputs.limit(7, 5.0))
     }),
     part(cilk::SUITE, [6.0, 32.0, 3_600.0], |inputs| {
-        let common = inputs.options(&["fib", "integrate"], &[], inputs.limit(7, 1.8));
-        let options = cilk::Options { common, bound: inputs.bound.for_cilk()? };
-        cilk::run(&options).map(|measured| PartResult::Figures(cilk::SUITE, measured.series))
+        inputs.suite(Cilk::new(inputs.bound.for_cilk()?), &["fib", "integrate"], &[], inputs.limit(7, 1.8))
     }),
     part(graphs::SUITE, [1.0, 15.0, 1_200.0], |inputs| {
-        let options = inputs.options(&["closure/kgraph-250k"], &[], inputs.limit(5, 0.8));
-        graphs::run(&options).map(|measured| PartResult::Figures(graphs::SUITE, measured.series))
+        inputs.suite(Graphs {}, &["closure/kgraph-250k"], &[], inputs.limit(5, 0.8))
     }),
     part(bulk::SUITE, [1.5, 7.0, 360.0], |inputs| {
         let all = ["push", "pop", "steal", "dag/uniform-250k", "dag/skewed-250k"];
-        let common = inputs.options(&["push", "steal/10%", "dag/uniform-250k"], &all, inputs.limit(7, 1.5));
-        let options = bulk::Options { common, largest: false };
-        bulk::run(&options).map(|measured| PartResult::Figures(bulk::SUITE, measured.series))
+        inputs.suite(Bulk::default(), &["push", "steal/10%", "dag/uniform-250k"], &all, inputs.limit(7, 1.5))
     }),
     part(solver::SUITE, [0.5, 11.0, 480.0], |inputs| {
-        let common = inputs.options(&["golomb/7"], &[], inputs.limit(7, 3.0));
-        let options = solver::Options { common, data: None };
-        solver::run(&options).map(|measured| PartResult::Figures(solver::SUITE, measured.series))
+        inputs.suite(Solver::default(), &["golomb/7"], &[], inputs.limit(7, 3.0))
     }),
     part("models", [2.0, 8.0, 900.0], |inputs| {
         let all = models::all();
@@ -121,10 +111,7 @@ pub(in crate::report) const PARTS: [Part; 13] = [
             "Programs that use rayon are only in a full report, because cargo has to build them first. \
              `filch-lab bench rayon --quick` or `filch-lab report --only rayon` measures them alone.",
         ),
-        ..part(rayon::SUITE, [60.0, 90.0, 1_500.0], |inputs| {
-            let options = inputs.options(&["join-fib"], &[], None);
-            rayon::run(&options).map(|measured| PartResult::Figures(rayon::SUITE, measured.series))
-        })
+        ..part(rayon::SUITE, [60.0, 90.0, 1_500.0], |inputs| inputs.suite(Rayon::default(), &["join-fib"], &[], None))
     },
 ];
 
@@ -173,19 +160,25 @@ impl Inputs {
         self.choose([Some(Limit { rounds: 1, time: Duration::ZERO }), Some(quick), None])
     }
 
-    /// Returns the options of suites that measure pools. `rehearsal` and `quick` are the cases of
-    /// these reports.
+    /// Measures a suite. `rehearsal` and `quick` are the cases of these reports.
     ///
     /// An empty list means all cases of the suite.
-    fn options(&self, rehearsal: &[&str], quick: &[&str], limit: Option<Limit>) -> bench::Options {
+    fn suite<S: Suite>(
+        &self,
+        mut suite: S,
+        rehearsal: &[&str],
+        quick: &[&str],
+        limit: Option<Limit>,
+    ) -> Result<PartResult> {
         let cases = self.choose([rehearsal, quick, &[]]);
-        bench::Options {
+        let options = Options {
             quick: self.is_not_full(),
             threads: THREADS,
             json: None,
             cases: cases.iter().map(|&case| case.to_owned()).collect(),
             limit,
-        }
+        };
+        bench::measure(&mut suite, &options).map(|measured| PartResult::Figures(S::NAME, measured.series))
     }
 }
 

@@ -1,7 +1,7 @@
 //! The solver on decision diagrams, compared with ddo.
 
 use super::items::{bars, bench, figure, has_figures, interval, name, table, text, value, Texts};
-use crate::bench::solver::{DDO, FILCH, MILLISECONDS, NODES, PEAK_MEGABYTES, TWO_SERIAL};
+use crate::bench::solver::{DDO, FILCH, MILLISECONDS, NODES, PEAK_MEGABYTES, SERIAL_PAIR};
 use crate::bench::{solver, THREADS};
 use crate::figures::threads;
 use crate::report::collect::Results;
@@ -55,7 +55,7 @@ fn all_cases(results: &Results) -> Item {
             let notes = notes.into_iter().filter_map(|(other, note)| Some(format!("{other}: {}", note?)));
             let notes = notes.collect::<Vec<_>>().join("; ");
             // Two serial runs side by side are compared only with two threads.
-            let pair = if count == 2 { ratio(TWO_SERIAL) } else { Cell::Empty };
+            let pair = if count == 2 { ratio(SERIAL_PAIR) } else { Cell::Empty };
             let row = vec![
                 name(case),
                 super::items::count(count),
@@ -79,7 +79,7 @@ fn all_cases(results: &Results) -> Item {
             id: "solver-all",
             title: "Every instance".to_owned(),
             caption:
-                "Medians. Ratios with their intervals: above 1, filch is faster. two-serial: two serial runs of filch at the same \
+                "Medians. Ratios with their intervals: above 1, filch is faster. serial-pair: two serial runs of filch at the same \
                  time."
                     .to_owned(),
             command: bench(solver::SUITE, results.full, &[]),
@@ -90,7 +90,7 @@ fn all_cases(results: &Results) -> Item {
             "filch (ms)",
             "ddo (ms)",
             "ddo / filch",
-            "two-serial / filch",
+            "serial-pair / filch",
             "nodes, filch",
             "nodes, ddo",
             "MB, filch",

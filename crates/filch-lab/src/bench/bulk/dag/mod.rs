@@ -15,7 +15,7 @@ use anyhow::{anyhow, Result};
 
 use crate::bench::busy::Calibration;
 use crate::bench::rounds::{interleave, Effort, Runner};
-use crate::bench::thread_counts;
+use crate::bench::{thread_counts, SERIAL, SERIAL_PAIR};
 use crate::figures::Series;
 use graph::Dag;
 pub(crate) use work::NodeCost;
@@ -24,11 +24,6 @@ use workers::{explore, BatchList, BulkList, CrossbeamList, MutexList, Worklist};
 
 /// The unit of time per node.
 pub(crate) const NANOS_A_NODE: &str = "ns/node";
-
-/// The name of a loop on one thread.
-pub(crate) const SERIAL: &str = "serial";
-/// The name of two such loops side by side.
-pub(crate) const SERIAL_PAIR: &str = "serial-pair";
 
 const SEED: u64 = 7;
 
