@@ -37,7 +37,16 @@ pub(crate) struct Texts<'a> {
 ///
 /// They are `--paper`, `--faint`, `--grid`, `--right`, `--wrong` and `--series-1` to `--series-8`.
 pub(crate) fn svg(chart: &Chart, words: Texts<'_>) -> Result<String> {
-    let (svg, (width, height)) = draw(chart, None, Palette::Page)?;
+    on_page(chart.drawing(), words)
+}
+
+/// Returns the first group of bars for a page, narrow enough for a phone.
+pub(crate) fn panel_svg(bars: &Bars, words: Texts<'_>) -> Result<String> {
+    on_page(&bars::NarrowPanel(bars), words)
+}
+
+fn on_page(drawing: &dyn Drawing, words: Texts<'_>) -> Result<String> {
+    let (svg, (width, height)) = draw(drawing, None, Palette::Page)?;
     let body = svg.split_once('>').map_or("", |(_, body)| body);
     let Texts { id, title, description } = words;
     let id = escape(id);
@@ -53,7 +62,7 @@ pub(crate) fn svg(chart: &Chart, words: Texts<'_>) -> Result<String> {
 
 /// Writes the chart to a file, dark on white, replacing an existing file.
 pub(crate) fn write(path: &Path, chart: &Chart, title: &str, subtitle: &str) -> Result<()> {
-    let (svg, _) = draw(chart, Some((title, subtitle)), Palette::Fixed)?;
+    let (svg, _) = draw(chart.drawing(), Some((title, subtitle)), Palette::Fixed)?;
     write_file(path, |writer| Ok(writer.write_all(svg.as_bytes())?))
 }
 
@@ -74,13 +83,7 @@ trait Drawing {
 /// The margin around a standalone drawing.
 const MARGIN: i32 = 20;
 
-fn draw(chart: &Chart, heading: Option<(&str, &str)>, palette: Palette) -> Result<(String, (i32, i32))> {
-    let drawing: &dyn Drawing = match chart {
-        Chart::Bars(bars) => bars,
-        Chart::Lines(lines) => lines,
-        Chart::HeatMap(map) => map,
-        Chart::Lanes(lanes) => lanes,
-    };
+fn draw(drawing: &dyn Drawing, heading: Option<(&str, &str)>, palette: Palette) -> Result<(String, (i32, i32))> {
     let size = drawing.size();
     let top = if heading.is_some() { 62 } else { 0 };
     let mut svg = String::new();
@@ -129,6 +132,17 @@ pub(crate) enum Chart {
     HeatMap(HeatMap),
     /// Workers as lanes, with their busy times.
     Lanes(Lanes),
+}
+
+impl Chart {
+    fn drawing(&self) -> &dyn Drawing {
+        match self {
+            Chart::Bars(bars) => bars,
+            Chart::Lines(lines) => lines,
+            Chart::HeatMap(map) => map,
+            Chart::Lanes(lanes) => lanes,
+        }
+    }
 }
 
 /// Groups of bars.
