@@ -64,7 +64,6 @@ pub(super) fn html(page: &Page) -> Result<String> {
                         div class="top" id="top" { h1 { "Work stealing, measured on this machine" } }
                         (answers)
                         (about(page))
-                        @if !page.answers.is_empty() { li { a href=(format!("#{}", answers::ID)) { "In short" } } }
                 @if !page.verdicts.is_empty() { (all_verdicts(&rows)) }
                         @for section in &sections { (section) }
                         footer {
@@ -101,6 +100,7 @@ fn contents(page: &Page) -> Markup {
     html! {
         nav id="contents" aria-label="Contents" {
             ol {
+                @if !page.answers.is_empty() { li { a href=(format!("#{}", answers::ID)) { "In short" } } }
                 @if !page.verdicts.is_empty() { li { a href="#verdicts" { "Verdicts" } } }
                 @for section in &page.sections { li { a href=(format!("#{}", section.id)) { (section.title) } } }
             }

@@ -63,7 +63,7 @@ pub(super) fn html() -> Markup {
 }
 
 /// Marks the words in the texts of a verdict. Each word is marked once.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub(super) struct Marker {
     marked: Vec<usize>,
 }

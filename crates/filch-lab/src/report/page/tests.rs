@@ -357,9 +357,12 @@ fn an_empty_page_is_valid() {
     assert!(html.contains("</html>") && !html.contains("Verdicts</h2>"));
 }
 
-/// `FILCH_LOOK=folder cargo test -p filch-lab page` writes the sample for inspection.
+/// `FILCH_LOOK=folder cargo test -p filch-lab page` writes two pages for inspection: the sample, and
+/// all sections with made-up figures.
 #[test]
-fn the_sample_page_is_written_if_requested() {
+fn pages_are_written_if_requested() {
     let Some(folder) = std::env::var_os("FILCH_LOOK") else { return };
     write(&Path::new(&folder).join("sample"), &sample_page()).unwrap();
+    let everything = crate::report::sections::page(&crate::report::sections::tests::everything());
+    write(&Path::new(&folder).join("everything"), &everything).unwrap();
 }

@@ -119,11 +119,13 @@ impl<'a> Rows<'a> {
     /// On a narrow screen each row is a block. The roles keep it a table for screen readers.
     fn table(&self, id: &str, title: &str) -> Markup {
         let caption = format!("{id}-caption");
+        let mut words = Marker::default();
+        let measured = words.prose("the median of the rounds, and its interval in brackets.");
         html! {
             div class="scroll" tabindex="0" role="region" aria-labelledby=(caption) {
                 table class="sortable verdicts" role="table" {
                     caption id=(caption) {
-                        "Claims of " (title) ". Measured: " (Marker::default().prose("the median of the rounds, and its interval in brackets."))
+                        "Claims of " (title) ". Measured: " (measured)
                     }
                     thead role="rowgroup" {
                         tr role="row" {
@@ -132,15 +134,14 @@ impl<'a> Rows<'a> {
                             }
                         }
                     }
-                    tbody role="rowgroup" { @for (id, verdict) in &self.0 { (row(id, verdict)) } }
+                    tbody role="rowgroup" { @for (id, verdict) in &self.0 { (row(id, verdict, words.clone())) } }
                 }
             }
         }
     }
 }
 
-fn row(id: &str, verdict: &Verdict) -> Markup {
-    let mut words = Marker::default();
+fn row(id: &str, verdict: &Verdict, mut words: Marker) -> Markup {
     let section = verdict.source.section;
     html! {
         tr role="row" id=(id) tabindex="-1" {

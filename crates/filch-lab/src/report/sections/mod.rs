@@ -17,7 +17,7 @@ mod models;
 mod rayon;
 mod solver;
 #[cfg(test)]
-mod tests;
+pub(super) mod tests;
 mod timeline;
 mod top;
 
