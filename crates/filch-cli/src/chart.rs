@@ -40,7 +40,16 @@ pub struct Texts<'a> {
 ///
 /// They are `--paper`, `--faint`, `--grid`, `--right`, `--wrong` and `--series-1` to `--series-8`.
 pub fn svg(chart: &Chart, words: Texts<'_>) -> Result<String> {
-    let (svg, (width, height)) = draw(chart, None, Palette::Page)?;
+    on_page(chart.drawing(), words)
+}
+
+/// Returns the first group of bars for a page, narrow enough for a phone.
+pub fn panel_svg(bars: &Bars, words: Texts<'_>) -> Result<String> {
+    on_page(&bars::NarrowPanel(bars), words)
+}
+
+fn on_page(drawing: &dyn Drawing, words: Texts<'_>) -> Result<String> {
+    let (svg, (width, height)) = draw(drawing, None, Palette::Page)?;
     let body = svg.split_once('>').map_or("", |(_, body)| body);
     let Texts { id, title, description } = words;
     let id = escape(id);
@@ -63,7 +72,7 @@ pub fn write(path: &Path, chart: &Chart, title: &str, subtitle: &str) -> Result<
 pub fn write_all(path: &Path, charts: &[Chart], title: &str, subtitle: &str) -> Result<()> {
     let (mut body, mut size) = (String::new(), (0, 0));
     for (place, chart) in charts.iter().enumerate() {
-        let (svg, (width, height)) = draw(chart, (place == 0).then_some((title, subtitle)), Palette::Fixed)?;
+        let (svg, (width, height)) = draw(chart.drawing(), (place == 0).then_some((title, subtitle)), Palette::Fixed)?;
         body.push_str(&svg.replacen("<svg", &format!("<svg y=\"{}\"", size.1), 1));
         size = (size.0.max(width), size.1 + height);
     }
@@ -89,13 +98,7 @@ trait Drawing {
 /// The margin around a standalone drawing.
 const MARGIN: i32 = 20;
 
-fn draw(chart: &Chart, heading: Option<(&str, &str)>, palette: Palette) -> Result<(String, (i32, i32))> {
-    let drawing: &dyn Drawing = match chart {
-        Chart::Bars(bars) => bars,
-        Chart::Lines(lines) => lines,
-        Chart::HeatMap(map) => map,
-        Chart::Lanes(lanes) => lanes,
-    };
+fn draw(drawing: &dyn Drawing, heading: Option<(&str, &str)>, palette: Palette) -> Result<(String, (i32, i32))> {
     let size = drawing.size();
     let top = if heading.is_some() { 62 } else { 0 };
     let mut svg = String::new();
@@ -143,6 +146,17 @@ pub enum Chart {
     HeatMap(HeatMap),
     /// Workers as lanes, with their busy times.
     Lanes(Lanes),
+}
+
+impl Chart {
+    fn drawing(&self) -> &dyn Drawing {
+        match self {
+            Chart::Bars(bars) => bars,
+            Chart::Lines(lines) => lines,
+            Chart::HeatMap(map) => map,
+            Chart::Lanes(lanes) => lanes,
+        }
+    }
 }
 
 /// Groups of bars.

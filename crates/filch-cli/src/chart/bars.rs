@@ -12,6 +12,8 @@ use super::{interval, Bars, Drawing, Estimate};
 use crate::format::number;
 
 const WIDTH: i32 = 960;
+/// The width of a panel that stands alone.
+const NARROW: i32 = 300;
 
 /// Columns: the width of the axis on the left, and the height.
 const AXIS: i32 = 58;
@@ -243,6 +245,20 @@ impl<'a> Panels<'a> {
             canvas.dashed_line((x, first - 2), (x, bottom + 4), Colour::Text)?;
         }
         Ok(())
+    }
+}
+
+/// The first group of bars as a panel that stands alone.
+pub(super) struct NarrowPanel<'a>(pub(super) &'a Bars);
+
+impl Drawing for NarrowPanel<'_> {
+    fn size(&self) -> (i32, i32) {
+        (NARROW, HEADING + self.0.group(0).count() as i32 * BAR + FOOT)
+    }
+
+    fn draw(&self, canvas: &Canvas<'_>) -> Result<()> {
+        let colours = colour::of_names(self.0.names());
+        Panels::new(self.0).panel(canvas, &colours, 0, self.0.end(0..1), (0, 0, NARROW))
     }
 }
 

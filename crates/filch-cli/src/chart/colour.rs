@@ -102,11 +102,11 @@ pub(super) fn of_names<'a>(names: impl Iterator<Item = &'a str>) -> Vec<Colour> 
 
 fn reserved_place(name: &str) -> Option<usize> {
     match name {
-        "filch" | "bulk" => Some(0),
-        "rayon" | "crossbeam-lifo" => Some(1),
+        "filch" | "filch, exactly once" | "bulk" => Some(0),
+        "rayon" | "crossbeam-lifo" | "crossbeam-pool" => Some(1),
         "chase_lev" => Some(2),
         "thep" => Some(3),
-        "filch-worker" | "filch, in place" => Some(4),
+        "filch-worker" | "filch, in place" | "filch, at least once" => Some(4),
         "chili" => Some(5),
         "the" => Some(7),
         name if name.starts_with("serial") => Some(6),

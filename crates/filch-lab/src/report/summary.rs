@@ -18,7 +18,7 @@ mod tests {
     #[test]
     fn notices_and_the_path_come_last() {
         let notices = vec!["The run was interrupted.".to_owned()];
-        let page = Page { facts: Vec::new(), notices, verdicts: Vec::new(), sections: Vec::new() };
+        let page = Page { notices, ..Page::default() };
         assert_eq!(text(&page, Path::new("out/index.html")), "The run was interrupted.\nThe page is out/index.html\n");
     }
 }

@@ -32,6 +32,8 @@ pub(super) fn run_all(browser: &mut Chromium, page: &Path, screenshots: &Path) -
     expect_no_errors(browser)?;
     themes(browser, &address, screenshots).context("the colours are wrong")?;
     expect_no_faults(browser, "sorting()").context("the tables do not sort correctly")?;
+    folds(browser).context("the folds do not open")?;
+    words(browser, screenshots).context("the meanings of words are not shown")?;
     keyboard(browser).context("keyboard control does not work")?;
     timelines(browser, screenshots).context("the timeline does not work")?;
     downloads(browser, page).context("the downloads do not work")?;
@@ -119,6 +121,58 @@ fn themes(browser: &mut Chromium, address: &str, screenshots: &Path) -> Result<(
     browser.click("button.theme", 0)?;
     browser.set_colour_scheme("light")?;
     Ok(())
+}
+
+/// Checks that folds with claims that do not hold are open, and that a link to a verdict opens its
+/// fold and scrolls there. Then opens all folds.
+fn folds(browser: &mut Chromium) -> Result<()> {
+    expect_no_faults(browser, "folds()")?;
+    let close = "for (const fold of document.querySelectorAll('details')) fold.open = false; scrollTo({top: 0, behavior: 'instant'}); true";
+    let is_shown = "pageChecks.isShown(document.querySelector(document.querySelector('#verdicts .tally a').hash))";
+    browser.evaluate(close)?;
+    ensure!(browser.evaluate(is_shown)? == json!(false), "the verdicts of a closed fold are visible");
+    browser.click("#verdicts .tally a", 0)?;
+    browser.wait_for(is_shown).context("a click on a link to a verdict does not show it")?;
+    browser.evaluate(close)?;
+    browser.click("#verdicts .tally a", 0)?;
+    browser.wait_for(is_shown).context("a second click on the same link does not show the verdict")?;
+    browser.evaluate(close)?;
+    browser.evaluate("const at = location.hash; location.hash = '#top'; location.hash = at")?;
+    browser.wait_for(is_shown).context("the address of a verdict does not show it")?;
+    browser.evaluate("document.querySelector('#verdicts summary').focus()")?;
+    let is_open = browser.evaluate("document.activeElement.parentElement.open")?;
+    browser.press("Enter")?;
+    ensure!(browser.evaluate("document.activeElement.parentElement.open")? != is_open, "Enter does not open a fold");
+    browser.evaluate("for (const fold of document.querySelectorAll('details')) fold.open = true")?;
+    Ok(())
+}
+
+/// Checks that a word shows its meaning with the focus, under the mouse and after a tap, within the
+/// screen. Escape hides it.
+fn words(browser: &mut Chromium, screenshots: &Path) -> Result<()> {
+    let shown = "pageChecks.meaning()";
+    let word = "document.querySelector('#verdicts tbody dfn')";
+    browser.evaluate(&format!("{word}.scrollIntoView({{block: 'center', behavior: 'instant'}}); {word}.focus()"))?;
+    ensure!(browser.evaluate(shown)? == "shown", "with the focus: {}", browser.evaluate(shown)?);
+    browser.press("Escape")?;
+    ensure!(browser.evaluate(shown)? == "hidden", "after Escape: {}", browser.evaluate(shown)?);
+    browser.evaluate("document.activeElement.blur()")?;
+    browser.hover("#verdicts tbody dfn")?;
+    ensure!(browser.evaluate(shown)? == "shown", "under the mouse: {}", browser.evaluate(shown)?);
+    browser.hover("h1")?;
+    ensure!(browser.evaluate(shown)? == "hidden", "after the mouse has left: {}", browser.evaluate(shown)?);
+    browser.set_screen(360, 780, true)?;
+    for place in ["first", "last"] {
+        browser.evaluate(&format!("pageChecks.mark('{place}')"))?;
+        browser.tap("dfn.marked")?;
+        browser
+            .wait_for(&format!("{shown} === 'shown'"))
+            .with_context(|| format!("after a tap on the {place} word"))?;
+    }
+    browser.screenshot(&screenshots.join("phone-word.png"), false)?;
+    browser.tap("#verdicts-heading")?;
+    browser.wait_for(&format!("{shown} === 'hidden'")).context("after a tap elsewhere")?;
+    browser.set_screen(1280, 900, false)
 }
 
 /// Checks the keyboard. The first stop is the link that skips the contents. Enter and the mouse

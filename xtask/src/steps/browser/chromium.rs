@@ -167,6 +167,7 @@ impl Chromium {
         let code = match key {
             "Tab" => 9,
             "Enter" => 13,
+            "Escape" => 27,
             _ => 0,
         };
         let mut down = json!({"type": "keyDown", "key": key, "windowsVirtualKeyCode": code});
@@ -181,12 +182,7 @@ impl Chromium {
     /// Presses the mouse in the middle of the first element that a selector finds. Then drags it by
     /// this many pixels to the right.
     pub(super) fn click(&mut self, selector: &str, drag: i32) -> Result<()> {
-        let centre = format!(
-            "(() => {{ const element = document.querySelector({selector:?}); element.scrollIntoView({{block: 'center', behavior: 'instant'}}); \
-             const box = element.getBoundingClientRect(); return [box.x + box.width / 2, box.y + box.height / 2]; }})()"
-        );
-        let centre = self.evaluate(&centre)?;
-        let (x, y) = (centre[0].as_f64().unwrap_or(0.0), centre[1].as_f64().unwrap_or(0.0));
+        let (x, y) = self.centre(selector)?;
         let mut mouse = |kind: &str, x: f64| {
             let event = json!({"type": kind, "x": x, "y": y, "button": "left", "buttons": 1, "clickCount": 1});
             self.call("Input.dispatchMouseEvent", event)
@@ -197,6 +193,33 @@ impl Chromium {
         }
         mouse("mouseReleased", x + f64::from(drag))?;
         Ok(())
+    }
+
+    /// Moves the mouse to the middle of the first element that a selector finds.
+    pub(super) fn hover(&mut self, selector: &str) -> Result<()> {
+        let (x, y) = self.centre(selector)?;
+        self.call("Input.dispatchMouseEvent", json!({"type": "mouseMoved", "x": x, "y": y}))?;
+        Ok(())
+    }
+
+    /// Taps the middle of the first element that a selector finds, as with a finger.
+    pub(super) fn tap(&mut self, selector: &str) -> Result<()> {
+        let (x, y) = self.centre(selector)?;
+        self.call("Emulation.setTouchEmulationEnabled", json!({"enabled": true}))?;
+        self.call("Input.dispatchTouchEvent", json!({"type": "touchStart", "touchPoints": [{"x": x, "y": y}]}))?;
+        self.call("Input.dispatchTouchEvent", json!({"type": "touchEnd", "touchPoints": []}))?;
+        self.call("Emulation.setTouchEmulationEnabled", json!({"enabled": false}))?;
+        Ok(())
+    }
+
+    /// Scrolls to the first element that a selector finds. Returns its middle.
+    fn centre(&mut self, selector: &str) -> Result<(f64, f64)> {
+        let centre = format!(
+            "(() => {{ const element = document.querySelector({selector:?}); element.scrollIntoView({{block: 'center', behavior: 'instant'}}); \
+             const box = element.getBoundingClientRect(); return [box.x + box.width / 2, box.y + box.height / 2]; }})()"
+        );
+        let centre = self.evaluate(&centre)?;
+        Ok((centre[0].as_f64().unwrap_or(0.0), centre[1].as_f64().unwrap_or(0.0)))
     }
 
     /// Sets the size of the screen in pixels.

@@ -41,6 +41,50 @@ globalThis.pageChecks = {
     return faults;
   },
 
+  // The page opens with the answers. Folds with claims that do not hold are open, and open claims come
+  // first.
+  folds() {
+    const faults = [];
+    const ids = [...document.querySelectorAll("main > section")].slice(0, 2).map((section) => section.id);
+    if (ids.join() !== "answers,verdicts") faults.push(`the page opens with the sections ${ids.join()}`);
+    for (const answer of document.querySelectorAll(".answer")) {
+      if (!answer.querySelector("svg.chart") && !/not measured .* measures it/.test(answer.textContent)) faults.push(`no chart and no command: ${answer.textContent}`);
+    }
+    const folds = [...document.querySelectorAll("#verdicts details:has(table)")];
+    if (!folds.length) faults.push("there is no fold with verdicts");
+    for (const fold of folds) {
+      const name = fold.querySelector("summary").textContent;
+      const kinds = [...fold.querySelectorAll("tbody .verdict")].map((verdict) => verdict.classList[1]);
+      if (fold.open !== kinds.includes("no")) faults.push(`the fold "${name}" is ${fold.open ? "open" : "closed"}`);
+      const order = ["no", "unclear", "none", "yes"];
+      if (kinds.some((kind, at) => at && order.indexOf(kind) < order.indexOf(kinds[at - 1]))) faults.push(`the fold "${name}" does not begin with open claims`);
+    }
+    return faults;
+  },
+
+  // Whether the top of an element is on the screen.
+  isShown(element) {
+    const box = element.getBoundingClientRect();
+    return element.checkVisibility() && box.height > 0 && box.bottom > 60 && box.top < innerHeight;
+  },
+
+  // The state of the tooltip, or what is wrong with it.
+  meaning() {
+    const tip = document.querySelector(".meaning");
+    if (tip.hidden) return "hidden";
+    const box = tip.getBoundingClientRect();
+    if (box.left < 0 || box.right > document.documentElement.clientWidth || box.top < 0 || box.bottom > innerHeight) return `outside of the screen: ${JSON.stringify(box)}`;
+    const meanings = [...document.querySelectorAll(".words dd")].map((meaning) => meaning.textContent);
+    return meanings.includes(tip.textContent) ? "shown" : `not in the list of words: ${tip.textContent}`;
+  },
+
+  // Gives the first or the last word of the verdicts a class.
+  mark(place) {
+    for (const marked of document.querySelectorAll(".marked")) marked.classList.remove("marked");
+    const words = [...document.querySelectorAll("#verdicts dfn")];
+    words[place === "first" ? 0 : words.length - 1].classList.add("marked");
+  },
+
   downloads() {
     const faults = [];
     for (const link of document.querySelectorAll("a.download")) {

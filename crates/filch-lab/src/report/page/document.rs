@@ -3,15 +3,21 @@
 use anyhow::Result;
 use maud::{html, Markup, PreEscaped, DOCTYPE};
 
-use super::{figure, links, table, timeline, verdicts, Item, Page, Section};
+use super::verdicts::{self, Rows};
+use super::{answers, figure, glossary, links, table, timeline, Item, Page, Section};
 
 const STYLE: [&str; 4] =
     [include_str!("colours.css"), include_str!("dark.css"), include_str!("layout.css"), include_str!("items.css")];
 /// The theme script. It runs before anything is drawn, so that a dark page is never light for a
 /// moment.
 const THEME: &str = include_str!("theme.js");
-const SCRIPTS: [&str; 4] =
-    [include_str!("menu.js"), include_str!("sort.js"), include_str!("links.js"), include_str!("timeline.js")];
+const SCRIPTS: [&str; 5] = [
+    include_str!("menu.js"),
+    include_str!("sort.js"),
+    include_str!("links.js"),
+    include_str!("words.js"),
+    include_str!("timeline.js"),
+];
 
 /// The content security policy. The browser enforces that nothing is loaded from elsewhere.
 const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data:";
@@ -25,11 +31,17 @@ const ICON: &str = "data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg'
 pub(super) const TITLE: &str = "filch: the report";
 
 /// The ids of every page, which no section may have.
-pub(super) const RESERVED_IDS: [&str; 5] = ["main", "top", "contents", "verdicts", "said"];
+pub(super) const RESERVED_IDS: [&str; 7] = ["main", "top", "contents", answers::ID, verdicts::ID, glossary::ID, "said"];
 
 /// Returns the whole page.
 pub(super) fn html(page: &Page) -> Result<String> {
-    let sections = page.sections.iter().map(section).collect::<Result<Vec<_>>>()?;
+    let rows = Rows::new(&page.verdicts);
+    let sections = page.sections.iter().map(|of| section(of, &rows)).collect::<Result<Vec<_>>>()?;
+    let answers = if page.answers.is_empty() {
+        html! {}
+    } else {
+        answers::html(&page.answers)?
+    };
     let document = html! {
         (DOCTYPE)
         html lang="en" {
@@ -49,7 +61,10 @@ pub(super) fn html(page: &Page) -> Result<String> {
                 div class="columns" {
                     (contents(page))
                     main id="main" tabindex="-1" {
-                        (top(page))
+                        div class="top" id="top" { h1 { "Work stealing, measured on this machine" } }
+                        (answers)
+                        (about(page))
+                @if !page.verdicts.is_empty() { (all_verdicts(&rows)) }
                         @for section in &sections { (section) }
                         footer {
                             p { "Written by " code { "filch-lab report" } ". Times depend on the machine; ratios depend on it less." }
@@ -85,6 +100,7 @@ fn contents(page: &Page) -> Markup {
     html! {
         nav id="contents" aria-label="Contents" {
             ol {
+                @if !page.answers.is_empty() { li { a href=(format!("#{}", answers::ID)) { "In short" } } }
                 @if !page.verdicts.is_empty() { li { a href="#verdicts" { "Verdicts" } } }
                 @for section in &page.sections { li { a href=(format!("#{}", section.id)) { (section.title) } } }
             }
@@ -92,41 +108,44 @@ fn contents(page: &Page) -> Markup {
     }
 }
 
-/// Returns the top of the page: title, notices, verdicts, then the machine.
-fn top(page: &Page) -> Markup {
+/// Returns the caveats, and the machine in a fold.
+fn about(page: &Page) -> Markup {
     html! {
-        div class="top" id="top" {
-            h1 { "Work stealing, measured on this machine" }
-            p class="lead" {
-                "The testable claims of the papers behind filch, and a comparison of filch with other libraries. All figures are from one run."
+        @if !page.notices.is_empty() {
+            aside class="notices" aria-label="Limits of this report" {
+                ul { @for notice in &page.notices { li { (links::prose(notice)) } } }
             }
-            @if !page.verdicts.is_empty() { (verdicts::tally(&page.verdicts)) }
-            @if !page.notices.is_empty() {
-                aside class="notices" aria-label="Limits of this report" {
-                    ul { @for notice in &page.notices { li { (links::prose(notice)) } } }
-                }
-            }
-            @if !page.facts.is_empty() {
+        }
+        @if !page.facts.is_empty() {
+            details class="fold" {
+                summary { "This run: machine, versions, load" }
                 dl class="facts" {
                     @for (name, value) in &page.facts { div { dt { (name) } dd { (value) } } }
                 }
             }
         }
-        @if !page.verdicts.is_empty() {
-            section id="verdicts" aria-labelledby="verdicts-heading" {
-                h2 id="verdicts-heading" { "Verdicts" }
-                (verdicts::html(&page.verdicts))
-            }
+    }
+}
+
+fn all_verdicts(rows: &Rows<'_>) -> Markup {
+    html! {
+        section id=(verdicts::ID) aria-labelledby="verdicts-heading" {
+            h2 id="verdicts-heading" { "Verdicts" }
+            p class="prose" { "The testable claims of the papers behind filch, and the claims of filch, judged by the figures of this run." }
+            (rows.tally())
+            (rows.html())
+            (glossary::html())
         }
     }
 }
 
-fn section(section: &Section) -> Result<Markup> {
+fn section(section: &Section, rows: &Rows<'_>) -> Result<Markup> {
     let items = section.items.iter().map(item).collect::<Result<Vec<_>>>()?;
     let heading = format!("{}-heading", section.id);
     Ok(html! {
         section id=(section.id) aria-labelledby=(heading) {
             h2 id=(heading) { (section.title) a class="anchor" href=(format!("#{}", section.id)) aria-label="Link to this section" { "#" } }
+            (rows.of_section(section.id).tally())
             @for item in items { (item) }
         }
     })

@@ -11,10 +11,7 @@ pub(super) fn html(figure: &Figure) -> Result<Markup> {
     let id = &figure.id;
     let texts = Texts { id, title: &figure.title, description: &figure.description };
     let svg = chart::svg(&figure.chart, texts)?;
-    let links = html! {
-        (links::csv(id, &chart::csv(&figure.chart)))
-        a href=(format!("plots/{id}.svg")) { "Plot (SVG)" span class="hidden" { ": " (figure.title) } }
-    };
+    let links = links::figure(id, &figure.title, &chart::csv(&figure.chart));
     Ok(html! {
         figure class="item" id=(id) {
             h3 { (figure.title) }

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use anyhow::{bail, ensure, Context, Result};
 
-use super::{document, table, timeline, Item, Page};
+use super::{answers, document, table, timeline, Item, Page};
 use crate::chart;
 use crate::figures::write_file;
 
@@ -19,17 +19,19 @@ pub(super) fn write(folder: &Path, page: &Page) -> Result<()> {
         fs::create_dir_all(folder).with_context(|| format!("cannot create the folder {}", folder.display()))?;
     }
     let machine = page.facts.first().map_or("", |(_, value)| value);
+    let figure = |id: &str, title: &str, drawn: &chart::Chart| {
+        text(&data.join(format!("{id}.csv")), &chart::csv(drawn))?;
+        chart::write(&plots.join(format!("{id}.svg")), drawn, title, machine)
+    };
+    if let Some(chart) = answers::chart(&page.answers) {
+        figure(answers::ID, answers::TITLE, &chart)?;
+    }
     for item in page.sections.iter().flat_map(|section| &section.items) {
         match item {
             Item::Text(_) => {}
             Item::Table(item) => text(&data.join(format!("{}.csv", item.id)), &table::csv(item))?,
-            Item::Figure(figure) => {
-                text(&data.join(format!("{}.csv", figure.id)), &chart::csv(&figure.chart))?;
-                chart::write(&plots.join(format!("{}.svg", figure.id)), &figure.chart, &figure.title, machine)?;
-            }
-            Item::Timeline(figure) => {
-                text(&data.join(format!("{}.json", figure.id)), &timeline::json(&figure.timeline))?
-            }
+            Item::Figure(item) => figure(&item.id, &item.title, &item.chart)?,
+            Item::Timeline(item) => text(&data.join(format!("{}.json", item.id)), &timeline::json(&item.timeline))?,
         }
     }
     let index = folder.join("index.html");
@@ -49,6 +51,9 @@ fn outdated_files(old: &str, page: &Page) -> Vec<String> {
         return Vec::new();
     }
     let mut now = BTreeSet::new();
+    if answers::chart(&page.answers).is_some() {
+        now.extend([format!("data/{}.csv", answers::ID), format!("plots/{}.svg", answers::ID)]);
+    }
     for item in page.sections.iter().flat_map(|section| &section.items) {
         match item {
             Item::Text(_) => {}
@@ -89,9 +94,10 @@ fn check_names(page: &Page) -> Result<()> {
             }
         }
     }
-    for verdict in &page.verdicts {
-        let known = page.sections.iter().any(|section| section.id == verdict.source.section);
-        ensure!(known, "a verdict links to the section '{}', which is not on the page", verdict.source.section);
+    let linked = page.verdicts.iter().map(|verdict| verdict.source.section);
+    for linked in linked.chain(page.answers.iter().map(|answer| answer.section)) {
+        let known = page.sections.iter().any(|section| section.id == linked);
+        ensure!(known, "a verdict or an answer links to the section '{linked}', which is not on the page");
     }
     Ok(())
 }

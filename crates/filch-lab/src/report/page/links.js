@@ -1,7 +1,22 @@
 "use strict";
-// Copy buttons of commands, and download links whose data are in the page.
+// Links into folds, copy buttons of commands, and download links whose data are in the page.
 (() => {
   const said = document.getElementById("said");
+
+  // Opens the folds around the target of a link, so that the browser can scroll to it.
+  const reveal = (hash) => {
+    const target = hash && document.getElementById(hash.slice(1));
+    if (!target) return;
+    for (let fold = target.closest("details"); fold; fold = fold.parentElement.closest("details")) fold.open = true;
+    if (target.closest("details")) target.scrollIntoView({ block: "center" });
+  };
+  document.addEventListener("click", (event) => {
+    const link = event.target.closest("a[href^='#']");
+    if (link) reveal(link.hash);
+  });
+  addEventListener("hashchange", () => reveal(location.hash));
+  addEventListener("beforeprint", () => { for (const fold of document.querySelectorAll("details")) fold.open = true; });
+  reveal(location.hash);
 
   const copy = async (element) => {
     try {

@@ -12,6 +12,14 @@ pub(super) fn csv(id: &str, data: &str) -> Markup {
     }
 }
 
+/// Returns the links of a figure: its data and its drawing.
+pub(super) fn figure(id: &str, title: &str, data: &str) -> Markup {
+    html! {
+        (csv(id, data))
+        a href=(format!("plots/{id}.svg")) { "Plot (SVG)" span class="hidden" { ": " (title) } }
+    }
+}
+
 /// Returns the foot of an item: links first, then the command with a copy button.
 pub(super) fn source(id: &str, links: &Markup, command: &str) -> Markup {
     let command_id = format!("{id}-command");

@@ -4,11 +4,13 @@
 //! style and scripts are in it. The drawings (`plots/`) and the figures (`data/`) are also written
 //! beside it, for separate use.
 
+mod answers;
 #[cfg(test)]
 mod contrast;
 mod document;
 mod figure;
 mod files;
+mod glossary;
 mod links;
 mod table;
 #[cfg(test)]
@@ -21,10 +23,11 @@ use std::path::Path;
 use anyhow::Result;
 
 use super::collect::timeline::Timeline;
+use crate::chart::Estimate;
 use crate::claims::Verdict;
 
 /// The content of a page.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct Page {
     /// Facts about the run, each a name and a value.
     ///
@@ -32,10 +35,27 @@ pub(super) struct Page {
     pub(super) facts: Vec<(String, String)>,
     /// Caveats, each a sentence: what was left out, whether it was interrupted or quick.
     pub(super) notices: Vec<String>,
+    /// What a user asks, which the page opens with.
+    pub(super) answers: Vec<Answer>,
     /// The papers' claims with their verdicts.
     pub(super) verdicts: Vec<Verdict>,
     /// The sections, in the order of the page.
     pub(super) sections: Vec<Section>,
+}
+
+/// The answer to a question of a user: a time of filch beside the times of its peers.
+#[derive(Clone, Debug)]
+pub(super) struct Answer {
+    /// What is timed: `A join`.
+    pub(super) question: &'static str,
+    /// The answer in words, or the command that measures it.
+    pub(super) sentence: String,
+    /// The unit of the times: `ns`.
+    pub(super) unit: &'static str,
+    /// The times, each with a name. The first is filch's. Empty if it was not measured.
+    pub(super) times: Vec<(&'static str, Estimate)>,
+    /// The section with all figures about it.
+    pub(super) section: &'static str,
 }
 
 /// A part of the page.

@@ -28,6 +28,16 @@ pub(in crate::report) fn sample_page() -> Page {
         required: "at least 1".to_owned(),
         holds,
     };
+    let answer = |question, sentence: &str, times: &[(&'static str, f64)]| Answer {
+        question,
+        sentence: sentence.to_owned(),
+        unit: "ns",
+        times: times
+            .iter()
+            .map(|&(name, value)| (name, Estimate { value, low: 0.9 * value, high: 1.1 * value }))
+            .collect(),
+        section: "tables",
+    };
     let fact = |name: &str, value: &str| (name.to_owned(), value.to_owned());
     Page {
         facts: vec![
@@ -42,6 +52,10 @@ pub(in crate::report) fn sample_page() -> Page {
             "This is a quick run with few rounds and small inputs. `cargo run --release -- report --full` measures everything."
                 .to_owned(),
             "The C++ peers were left out: <no compiler> was found.".to_owned(),
+        ],
+        answers: vec![
+            answer("A join", "A join takes 2.10 ns on one thread, 3.90 times as fast as rayon's.", &[("filch", 2.1), ("rayon", 8.2)]),
+            answer("A task of a scope", "A task of a scope: not measured in this run. `cargo run --release -- bench rayon` measures it.", &[]),
         ],
         verdicts: vec![
             verdict("Bounded TSO", "THEP is at least 5 % faster than THE on fine-grained programs, one thread", "9.3 % (7.1 to 11.0)", Holds::Yes, "bounded-tso"),
@@ -277,8 +291,8 @@ fn a_page_is_written_with_its_plots_and_its_data() {
     let report = folder.path().join("new/report");
     write(&report, &sample_page()).unwrap();
     assert_eq!(listing(&report), ["data", "index.html", "plots"]);
-    assert_eq!(listing(&report.join("plots")).len(), 7);
-    assert_eq!(listing(&report.join("data")).len(), 7 + 1 + 1);
+    assert_eq!(listing(&report.join("plots")).len(), 7 + 1);
+    assert_eq!(listing(&report.join("data")).len(), 8 + 1 + 1);
     let html = fs::read_to_string(report.join("index.html")).unwrap();
     for href in values(&html, "href").into_iter().filter(|href| href.starts_with("plots/") || href.starts_with("data/"))
     {
@@ -339,14 +353,16 @@ fn a_failed_write_leaves_the_old_page() {
 
 #[test]
 fn an_empty_page_is_valid() {
-    let page = Page { facts: Vec::new(), notices: Vec::new(), verdicts: Vec::new(), sections: Vec::new() };
-    let html = document::html(&page).unwrap();
+    let html = document::html(&Page::default()).unwrap();
     assert!(html.contains("</html>") && !html.contains("Verdicts</h2>"));
 }
 
-/// `FILCH_LOOK=folder cargo test -p filch-lab page` writes the sample for inspection.
+/// `FILCH_LOOK=folder cargo test -p filch-lab page` writes two pages for inspection: the sample, and
+/// all sections with made-up figures.
 #[test]
-fn the_sample_page_is_written_if_requested() {
+fn pages_are_written_if_requested() {
     let Some(folder) = std::env::var_os("FILCH_LOOK") else { return };
     write(&Path::new(&folder).join("sample"), &sample_page()).unwrap();
+    let everything = crate::report::sections::page(&crate::report::sections::tests::everything());
+    write(&Path::new(&folder).join("everything"), &everything).unwrap();
 }

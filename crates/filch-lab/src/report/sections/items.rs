@@ -24,7 +24,12 @@ pub(super) fn text(text: impl Into<String>) -> Item {
 
 /// Makes the sentence in place of an item that was not measured.
 pub(super) fn missing(title: &str, command: &str) -> Item {
-    text(format!("{title}: not measured in this run. `{command}` measures it."))
+    text(not_measured(title, command))
+}
+
+/// The sentence about what was not measured.
+pub(super) fn not_measured(title: &str, command: &str) -> String {
+    format!("{title}: not measured in this run. `{command}` measures it.")
 }
 
 /// Returns the command that repeats a suite as in this run. `cases` are prefixes of the wanted

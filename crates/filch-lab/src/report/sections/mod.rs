@@ -2,6 +2,7 @@
 //!
 //! Nothing is measured here, and nothing is drawn.
 
+mod answers;
 mod batches;
 mod blitz;
 mod bulk;
@@ -16,7 +17,7 @@ mod models;
 mod rayon;
 mod solver;
 #[cfg(test)]
-mod tests;
+pub(super) mod tests;
 mod timeline;
 mod top;
 
@@ -51,5 +52,6 @@ pub(super) fn page(results: &Results) -> Page {
     // The papers' claims come before this project's, and then in the order of the sections.
     let place = |verdict: &Verdict| sections.iter().position(|section| section.id == verdict.source.section);
     verdicts.sort_by_key(|verdict| (verdict.source.is_filch(), place(verdict)));
-    Page { facts: top::facts(results), notices: top::notices(results), verdicts, sections }
+    let (facts, notices, answers) = (top::facts(results), top::notices(results), answers::answers(results));
+    Page { facts, notices, answers, verdicts, sections }
 }

@@ -101,6 +101,7 @@ fn texts(page: &Page) -> Vec<String> {
     let mut texts: Vec<String> = page.notices.clone();
     texts.extend(page.facts.iter().map(|(name, value)| format!("{name}: {value}")));
     texts.extend(page.verdicts.iter().flat_map(|verdict| [verdict.claim.clone(), verdict.measured.clone()]));
+    texts.extend(page.answers.iter().map(|answer| answer.sentence.clone()));
     for item in page.sections.iter().flat_map(|section| &section.items) {
         match item {
             Item::Text(text) => texts.push(text.clone()),
@@ -262,14 +263,14 @@ fn printed(suite: &str, figures: Figures<'_>) -> Vec<(String, String)> {
     claims.map(|(verdict, claim)| (verdict.trim().to_owned(), claim.replace('`', ""))).collect()
 }
 
-/// Returns the text of each row of the page's table of verdicts, after the symbol.
+/// Returns the text of each row of the page's tables of verdicts, after the symbol.
 fn rows(page: &Page) -> Vec<String> {
     let folder = tempfile::tempdir().unwrap();
     page::write(folder.path(), page).unwrap();
     let html = std::fs::read_to_string(folder.path().join("index.html")).unwrap();
-    let table = html.split("class=\"sortable verdicts\"").nth(1).unwrap().split("</table>").next().unwrap();
     let text = |row: &str| row.split('<').filter_map(|part| Some(part.split_once('>')?.1)).collect::<String>();
-    table.split("<tr role=\"row\">").skip(2).map(|row| text(row).chars().skip(1).collect()).collect()
+    let rows = html.split("<tr role=\"row\" id=").skip(1).map(|row| row.split("</tr>").next().unwrap());
+    rows.map(|row| text(row).chars().skip(1).collect()).collect()
 }
 
 #[test]
