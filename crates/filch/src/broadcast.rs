@@ -21,13 +21,13 @@ use crate::worker::Worker;
 ///
 /// The workers are those of the current pool, or of the global one. No other worker can run a
 /// worker's part for it. So each worker runs its part when it has run what it had spawned itself,
-/// or when it next waits for something. In a yield, and in a wait that runs any work, work that spawns
-/// itself again delays the part by about a thousand jobs. A scope whose tasks spawn each other for
-/// ever delays it for ever. Two broadcasts run in the same order on all workers.
+/// or when it next waits for something. Work that spawns itself again delays each part by about a
+/// thousand jobs at most, but a scope whose tasks spawn each other for ever delays it for ever. Two
+/// broadcasts run in the same order on all workers.
 ///
 /// A caller that runs [in place](crate::Callers::InPlace) has borrowed a worker's seat. It runs the
 /// parts for that seat in its waits if some of them come from a broadcast that was called inside a
-/// pool. Otherwise they wait until the call is over.
+/// pool, and in its yields. Otherwise they wait until the call is over.
 ///
 /// ```
 /// let squares = filch::broadcast(|part| part.index() * part.index());

@@ -164,12 +164,12 @@ pub(crate) unsafe fn run_forked(slot: &Slot, worker: &mut Worker) {
 /// Takes what this worker has spawned itself, or what only it may run.
 ///
 /// Tasks come first, then spawned jobs, then mail, so that a broadcast comes after what was there
-/// before. Strays come before or after the last two in turn. Mail that is overdue comes first. So
-/// strays and spawned jobs do not wait for each other if one spawns itself again, and mail does not
-/// wait for any of them.
+/// before. Strays come before or after the last two in turn. So strays and spawned jobs do not wait
+/// for each other if one spawns itself again. So that mail does not wait for them either, [`until`]
+/// takes overdue mail first.
 pub(crate) fn take_own<'p>(seat: &Seat) -> Option<Work<'p>> {
     // SAFETY: this is the worker of the seat.
-    take_overdue_mail(seat).or_else(|| take_own_task(seat)).or_else(|| match unsafe { seat.next_turn() } % 2 {
+    take_own_task(seat).or_else(|| match unsafe { seat.next_turn() } % 2 {
         0 => take_own_stray(seat).or_else(|| take_spawned(seat)).or_else(|| take_mail(seat)),
         _ => take_spawned(seat).or_else(|| take_mail(seat)).or_else(|| take_own_stray(seat)),
     })
@@ -183,7 +183,8 @@ fn take_spawned<'p>(seat: &Seat) -> Option<Work<'p>> {
 
 /// Takes a job that only this worker may run.
 fn take_mail<'p>(seat: &Seat) -> Option<Work<'p>> {
-    seat.take_mail().map(Work::Job)
+    // SAFETY: this is the worker of the seat.
+    unsafe { seat.take_mail() }.map(Work::Job)
 }
 
 /// Takes mail that is overdue: the worker has looked for own work about a thousand times since.
@@ -312,8 +313,8 @@ pub(crate) fn until<'p>(
             if is_done() {
                 break None;
             }
-            // Mail that is overdue comes before work that the wait needs, too: that work may need
-            // the mail to end.
+            // Mail that is overdue comes first, even before work that the wait needs: that work may
+            // need the mail to end.
             let overdue = take_overdue_mail(seat).map(other);
             let found = overdue.or_else(|| find_own().map(needed)).or_else(|| find(seat, pool).map(other));
             if found.is_some() {

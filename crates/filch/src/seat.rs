@@ -54,7 +54,7 @@ pub(crate) struct Seat {
     turns: OwnersOnly<Cell<u32>>,
     /// The number of yields.
     yields: OwnersOnly<Cell<u32>>,
-    /// The number of looks for own work since the oldest mail is in the inbox.
+    /// The number of looks for own work while there was mail, since the last mail was taken.
     looks_before_mail: OwnersOnly<Cell<u32>>,
     random: OwnersOnly<Cell<Random>>,
     /// Calls from outside that run in this seat.
@@ -358,10 +358,7 @@ impl Seat {
     pub(crate) unsafe fn is_mail_overdue(&self) -> bool {
         /// More than a worker usually has spawned before a broadcast, which comes after that.
         const MAX_LOOKS: u32 = 1024;
-        if !are_deques_used() {
-            return false;
-        }
-        if !self.has_mail() {
+        if !are_deques_used() || !self.has_mail() {
             return false;
         }
         let looks = self.looks_before_mail.0.get();
@@ -630,8 +627,12 @@ impl Seat {
         self.sleep.notify();
     }
 
-    /// Takes the oldest of the jobs that only this worker may run. Called by the worker.
-    pub(crate) fn take_mail(&self) -> Option<Job> {
+    /// Takes the oldest of the jobs that only this worker may run.
+    ///
+    /// # Safety
+    ///
+    /// Called by the worker of this seat.
+    pub(crate) unsafe fn take_mail(&self) -> Option<Job> {
         let mail = self.inbox.pop()?;
         self.looks_before_mail.0.set(0);
         Some(mail.job)

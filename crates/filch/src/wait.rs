@@ -13,7 +13,8 @@
 //!
 //! Jobs that are addressed to one worker, as those of a broadcast, are run by that worker in any
 //! wait: no other worker may run them. A caller from outside that has borrowed a seat runs them
-//! only if some were sent from inside a pool. The others stay for the seat's own thread.
+//! only if some were sent from inside a pool, or if it yields. The others stay for the seat's own
+//! thread.
 
 use std::cell::UnsafeCell;
 
@@ -308,7 +309,8 @@ impl Sleeper for Waiter<'_, '_> {
 
 /// Takes a job from the mail of `seat`, if its worker may run mail now.
 fn take_runnable_mail(seat: &Seat) -> Option<Job> {
-    may_run_mail(seat).then(|| seat.take_mail()).flatten()
+    // SAFETY: this is the worker of the seat.
+    may_run_mail(seat).then(|| unsafe { seat.take_mail() }).flatten()
 }
 
 /// Returns whether there is mail that the worker of `seat` may run in a wait.
