@@ -5,7 +5,9 @@
 pub mod chart;
 pub mod command_line;
 pub mod format;
+#[cfg(feature = "commands")]
 pub mod generate;
+#[cfg(feature = "commands")]
 pub mod graph;
 pub mod input_file;
 pub mod interrupt;
@@ -14,6 +16,7 @@ pub mod mpi;
 pub mod output_file;
 pub mod problem;
 pub mod queue;
+#[cfg(feature = "commands")]
 pub mod solve;
 
 use std::io::{self, ErrorKind, Write};

@@ -5,7 +5,7 @@ pub const INSTALL: &str =
     "Install an MPI and libclang (on Debian or Ubuntu: `apt install libopenmpi-dev openmpi-bin libclang-dev`)";
 
 /// Returns the error of a `filch` that was built without MPI.
-#[cfg(not(feature = "mpi"))]
+#[cfg(all(feature = "commands", not(feature = "mpi")))]
 pub(crate) fn missing() -> anyhow::Error {
     anyhow::anyhow!(
         "this filch was built without MPI. {INSTALL}, build with `cargo build --release -p filch-cli --features mpi`, \

@@ -23,7 +23,7 @@ use std::process::ExitCode;
 
 use anyhow::Result;
 use clap::{Parser, Subcommand};
-use filch_cli::{chart, command_line, input_file, machine, print, problem, queue, say, solve};
+use filch_cli::{chart, command_line, input_file, machine, print, problem, queue, say};
 
 /// Measure work stealing beside its peers, measure this machine, and check models.
 ///
@@ -58,8 +58,9 @@ If a suite fails, the results before the failure are shown, too.")]
     /// Search every state of the models: which claims hold and which are refuted.
     Verify(verify::Arguments),
     /// Run `filch solve`. The suite `mpi` starts it as a process of its own.
+    #[cfg(feature = "mpi")]
     #[command(hide = true)]
-    Solve(solve::Arguments),
+    Solve(filch_cli::solve::Arguments),
 }
 
 fn main() -> ExitCode {
@@ -69,7 +70,8 @@ fn main() -> ExitCode {
         Some(Command::Lab { instrument }) => instrument.run().map(|()| ExitCode::SUCCESS),
         Some(Command::Report(arguments)) => report::run(&arguments),
         Some(Command::Verify(arguments)) => verify::run(&arguments).map(|()| ExitCode::SUCCESS),
-        Some(Command::Solve(arguments)) => solve::run(&arguments),
+        #[cfg(feature = "mpi")]
+        Some(Command::Solve(arguments)) => filch_cli::solve::run(&arguments),
         None => default_command(),
     })
 }
