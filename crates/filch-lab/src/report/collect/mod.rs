@@ -23,6 +23,7 @@ use crate::figures::Series;
 use crate::lab::{litmus, published, store_buffer};
 use crate::machine::Machine;
 use crate::sync::lock;
+use crate::verify::Summary;
 use crate::{date, interrupt, watch};
 use cpu_time::CpuTime;
 use plan::{Amount, Inputs, Part};
@@ -74,26 +75,9 @@ pub(super) struct Results {
 #[derive(Clone, Debug)]
 pub(super) struct Models {
     /// A line for each model.
-    pub(super) lines: Vec<ModelLine>,
+    pub(super) lines: Vec<Summary>,
     /// The number of all searches, including searches that were not run.
     pub(super) listed: usize,
-}
-
-/// All searches of one model.
-#[derive(Clone, Debug)]
-pub(super) struct ModelLine {
-    /// The name of the model.
-    pub(super) model: String,
-    /// The number of cases that were searched.
-    pub(super) searches: usize,
-    /// The number of states of these cases.
-    pub(super) states: u64,
-    /// The number of cases whose claims hold.
-    pub(super) hold: usize,
-    /// The number of flawed cases that were refuted, as expected.
-    pub(super) refuted: usize,
-    /// The number of cases whose result differs from the list.
-    pub(super) unexpected: usize,
 }
 
 /// The result of a part.

@@ -2,7 +2,7 @@
 
 use super::items::{missing, text};
 use crate::report::collect::Results;
-use crate::report::page::{Item, Section, TimelineFigure};
+use crate::report::page::{Item, Section, Texts};
 
 pub(super) const ID: &str = "timeline";
 
@@ -13,19 +13,14 @@ pub(super) fn section(results: &Results) -> Section {
         None => missing(title, command),
         Some(timeline) => {
             let bars: usize = timeline.lanes.iter().map(Vec::len).sum();
-            Item::Timeline(TimelineFigure {
-                id: "timeline-run".to_owned(),
-                title: title.to_owned(),
-                caption: format!(
-                    "{}. {} workers, {bars} events, {} steals. Each lane is a worker, and each bar is a job. An arrow goes from the \
-                     worker that forked a job to the worker that stole it.",
-                    timeline.what.trim_end_matches('.'),
-                    timeline.lanes.len(),
-                    timeline.steals.len()
-                ),
-                command: command.to_owned(),
-                timeline: timeline.clone(),
-            })
+            let caption = format!(
+                "{}. {} workers, {bars} events, {} steals. Each lane is a worker, and each bar is a job. An arrow goes from the \
+                 worker that forked a job to the worker that stole it.",
+                timeline.what.trim_end_matches('.'),
+                timeline.lanes.len(),
+                timeline.steals.len()
+            );
+            Item::Timeline(Texts::new("timeline-run", title, caption, command), timeline.clone())
         }
     };
     Section {
