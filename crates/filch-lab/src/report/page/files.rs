@@ -10,7 +10,11 @@ use super::{answers, document, figure, table, timeline, Item, Page};
 use crate::chart;
 use crate::figures::write_file;
 
-pub(super) fn write(folder: &Path, page: &Page) -> Result<()> {
+/// Writes `index.html` and all files beside it into the folder, which is created if necessary.
+///
+/// Each file is written whole or not at all, and the page comes last. If anything fails, an old
+/// page is unchanged, and does not need the other files.
+pub(in crate::report) fn write(folder: &Path, page: &Page) -> Result<()> {
     check_names(page)?;
     // Any error in the contents occurs before the first file is touched.
     let document = document::html(page)?;

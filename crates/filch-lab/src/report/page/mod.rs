@@ -19,9 +19,7 @@ mod tests;
 mod timeline;
 mod verdicts;
 
-use std::path::Path;
-
-use anyhow::Result;
+pub(super) use files::write;
 
 use super::collect::timeline::Timeline;
 use crate::chart::{Chart, Estimate};
@@ -145,12 +143,4 @@ pub(super) enum Cell {
     Number(f64, String),
     /// An empty cell.
     Empty,
-}
-
-/// Writes `index.html` and all files beside it into the folder, which is created if necessary.
-///
-/// Each file is written whole or not at all, and the page comes last. If anything fails, an old
-/// page is unchanged, and does not need the other files.
-pub(super) fn write(folder: &Path, page: &Page) -> Result<()> {
-    files::write(folder, page)
 }

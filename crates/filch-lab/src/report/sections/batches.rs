@@ -12,15 +12,13 @@ use crate::figures::Series;
 use crate::report::collect::Results;
 use crate::report::page::{Item, Section, Texts};
 
-const ID: &str = "batches";
-
 pub(super) fn section(results: &Results) -> Section {
     let figures = results.figures(bulk::SUITE);
     let part = |id, title: &str, unit, caption: &str, case: &str| {
         by_case(figures, unit, Texts::new(id, title, caption, bench(bulk::SUITE, results.full, &[case])))
     };
     Section {
-        id: ID,
+        id: "batches",
         title: "Batches and single tasks: comparison with other queues".to_owned(),
         items: vec![
             text("All results of the bulk suite, by case. The figures of the paper are in its own section above."),

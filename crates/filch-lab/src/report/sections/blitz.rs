@@ -15,8 +15,6 @@ use crate::report::collect::balance::{Balance, Piece, StrategyRun};
 use crate::report::collect::Results;
 use crate::report::page::{Item, Section, Texts};
 
-const ID: &str = "blitz";
-
 /// The strategies of the load-balance figure.
 pub(super) const STATIC: &str = "static";
 pub(super) const STEALING: &str = "stealing";
@@ -66,7 +64,7 @@ pub(super) fn balanced(results: &Results) -> Verdict {
 
 pub(super) fn section(results: &Results) -> Section {
     Section {
-        id: ID,
+        id: "blitz",
         title: "The Blitz notes on work stealing".to_owned(),
         items: vec![
             text("These notes describe a runtime in Zig: why stealing balances work, how workers sleep, and what each operation costs with 10 workers."),

@@ -14,8 +14,6 @@ use crate::figures::grouped;
 use crate::report::collect::Results;
 use crate::report::page::{Item, Section, Texts};
 
-const ID: &str = "bulk";
-
 /// The published queue, unchanged.
 const PUBLISHED: &str = "bulk/published";
 
@@ -38,7 +36,7 @@ pub(super) fn linearizable(results: &Results) -> Verdict {
 
 pub(super) fn section(results: &Results) -> Section {
     Section {
-        id: ID,
+        id: "bulk",
         title: "A Lock-Free Work-Stealing Algorithm for Bulk Operations (2025)".to_owned(),
         items: vec![
             text(

@@ -7,11 +7,9 @@ use crate::figures::threads;
 use crate::report::collect::Results;
 use crate::report::page::{Item, Section, Texts};
 
-const ID: &str = "cilk";
-
 pub(super) fn section(results: &Results) -> Section {
     Section {
-        id: ID,
+        id: "cilk",
         title: "The Cilk programs on every scheduler".to_owned(),
         items: vec![
             text(

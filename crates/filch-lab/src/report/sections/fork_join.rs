@@ -10,8 +10,6 @@ use crate::figures::threads;
 use crate::report::collect::Results;
 use crate::report::page::{Item, Section, Texts};
 
-const ID: &str = "fork-join";
-
 /// The implementations that are drawn.
 const NAMES: [&str; 7] = ["serial", "serial-call", "filch-worker", "filch", "filch-maybe", "rayon", "chili"];
 /// The cases that are measured in time per join, besides [`fib`].
@@ -24,7 +22,7 @@ fn cases(results: &Results) -> Vec<&str> {
 
 pub(super) fn section(results: &Results) -> Section {
     Section {
-        id: ID,
+        id: "fork-join",
         title: "Fork and join, compared with rayon and chili".to_owned(),
         items: vec![
             text(

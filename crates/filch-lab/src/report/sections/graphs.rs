@@ -8,8 +8,6 @@ use crate::queue::Queue;
 use crate::report::collect::Results;
 use crate::report::page::{Item, Section, Texts};
 
-const ID: &str = "graphs";
-
 const LIFO: &str = Queue::Lifo.name();
 
 pub(super) fn section(results: &Results) -> Section {
@@ -21,7 +19,7 @@ pub(super) fn section(results: &Results) -> Section {
     )];
     items.push(peers(results));
     items.extend(FAMILIES.iter().map(|&(family, label)| implementations(results, family, label)));
-    Section { id: ID, title: "Graphs on every queue".to_owned(), items }
+    Section { id: "graphs", title: "Graphs on every queue".to_owned(), items }
 }
 
 fn peers(results: &Results) -> Item {

@@ -11,8 +11,6 @@ use crate::queue::Queue;
 use crate::report::collect::Results;
 use crate::report::page::{Item, Section, Texts};
 
-const ID: &str = "idempotent";
-
 const CHASE_LEV: &str = Queue::ChaseLev.name();
 const THE: &str = Queue::The.name();
 const LIFO: &str = Queue::Lifo.name();
@@ -24,7 +22,7 @@ const NAMES: [&str; 4] = [THE, LIFO, FIFO, DOUBLE_ENDED];
 
 pub(super) fn section(results: &Results) -> Section {
     Section {
-        id: ID,
+        id: "idempotent",
         title: "Idempotent Work Stealing (2009)".to_owned(),
         items: vec![
             text(

@@ -10,8 +10,6 @@ use crate::figures::threads;
 use crate::report::collect::Results;
 use crate::report::page::{Item, Section, Texts};
 
-const ID: &str = "rayon";
-
 /// The implementations that are measured in every case, with their names on the page.
 const BOTH: [(&str, &str); 2] = [(RAYON, "rayon"), (FILCH, "filch")];
 
@@ -20,7 +18,7 @@ const IN_PLACE_LABEL: &str = "filch, in place";
 
 pub(super) fn section(results: &Results) -> Section {
     Section {
-        id: ID,
+        id: "rayon",
         title: "Programs that use rayon, on filch".to_owned(),
         items: vec![
             text(

@@ -6,11 +6,9 @@ use crate::bench::{solver, THREADS};
 use crate::report::collect::Results;
 use crate::report::page::{Cell, Item, Section, Texts};
 
-const ID: &str = "solver";
-
 pub(super) fn section(results: &Results) -> Section {
     Section {
-        id: ID,
+        id: "solver",
         title: "The solver, compared with ddo".to_owned(),
         items: vec![
             text(

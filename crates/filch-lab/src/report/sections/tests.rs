@@ -120,11 +120,6 @@ fn items(page: &Page) -> impl Iterator<Item = &Item> {
     page.sections.iter().flat_map(|section| &section.items)
 }
 
-fn ids(page: &Page) -> Vec<&'static str> {
-    let of_items = items(page).filter_map(|item| Some(item.texts()?.id));
-    page.sections.iter().map(|section| section.id).chain(of_items).collect()
-}
-
 /// Whether a word is the printed form of a value that is not a number.
 fn has_no_number(text: &str) -> bool {
     let ends = |letter: char| letter.is_whitespace() || "(),;:".contains(letter);
@@ -198,25 +193,6 @@ fn zeros_make_no_infinite_ratios() {
     }
     for text in texts(&page(&results)) {
         assert!(!has_no_number(&text), "{text}");
-    }
-}
-
-#[test]
-fn ids_are_unique_and_can_be_names_of_files() {
-    let page = page(&everything());
-    let ids = ids(&page);
-    let unique: BTreeSet<&&str> = ids.iter().collect();
-    assert_eq!(unique.len(), ids.len(), "{ids:?}");
-    for id in &ids {
-        assert!(id.chars().all(|letter| letter.is_ascii_lowercase() || letter == '-'), "{id}");
-    }
-}
-
-#[test]
-fn every_verdict_leads_to_a_section() {
-    let page = page(&nothing());
-    for verdict in &page.verdicts {
-        assert!(page.sections.iter().any(|section| section.id == verdict.source.section), "{}", verdict.source.section);
     }
 }
 

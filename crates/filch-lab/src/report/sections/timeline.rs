@@ -4,8 +4,6 @@ use super::items::{missing, text};
 use crate::report::collect::Results;
 use crate::report::page::{Item, Section, Texts};
 
-pub(super) const ID: &str = "timeline";
-
 pub(super) fn section(results: &Results) -> Section {
     let title = "One run of the runtime";
     let command = "cargo run --release -- report --only timeline";
@@ -24,7 +22,7 @@ pub(super) fn section(results: &Results) -> Section {
         }
     };
     Section {
-        id: ID,
+        id: "timeline",
         title: "A timeline".to_owned(),
         items: vec![
             text("The closures of this program record when they begin and end, and on which worker. To record another program, use the feature `trace`: Perfetto opens the result of `Pool::trace`."),
