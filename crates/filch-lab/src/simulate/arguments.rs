@@ -39,11 +39,11 @@ pub(crate) struct Arguments {
 
     /// Simulate the search of this recording.
     #[arg(long, value_name = "FILE")]
-    recording: Option<PathBuf>,
+    pub(super) recording: Option<PathBuf>,
 
     /// Simulate at most 1,000 ranks with less work, in some seconds.
     #[arg(long)]
-    quick: bool,
+    pub(super) quick: bool,
 
     /// Simulate these numbers of ranks.
     #[arg(long, value_name = "N,N,...", value_delimiter = ',', value_parser = ranks)]
@@ -101,11 +101,11 @@ pub(crate) struct Arguments {
 
     /// Also write the figures to this file, as JSON.
     #[arg(long, value_name = "FILE")]
-    json: Option<PathBuf>,
+    pub(super) json: Option<PathBuf>,
 
     /// Also draw efficiency and the coordinator's load to this file, as SVG.
     #[arg(long, value_name = "FILE.svg")]
-    plot: Option<PathBuf>,
+    pub(super) plot: Option<PathBuf>,
 }
 
 /// A search to record.
@@ -130,22 +130,6 @@ impl Arguments {
             bail!("{} is the file of the instance; give another file for the recording", out.display());
         }
         Ok(Some(Record { problem, file, out, time: self.time }))
-    }
-
-    pub(super) fn recording(&self) -> Option<&Path> {
-        self.recording.as_deref()
-    }
-
-    pub(super) fn quick(&self) -> bool {
-        self.quick
-    }
-
-    pub(super) fn json(&self) -> Option<&Path> {
-        self.json.as_deref()
-    }
-
-    pub(super) fn plot(&self) -> Option<&Path> {
-        self.plot.as_deref()
     }
 
     /// Returns the simulations to run.

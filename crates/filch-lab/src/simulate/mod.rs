@@ -24,14 +24,14 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
         let size = bytes(recording.to_bytes().len());
         return print(&format!("{}, {size} in {}\n", describe(&recording), wanted.out.display()));
     }
-    for path in [arguments.json(), arguments.plot()].into_iter().flatten() {
+    for path in arguments.json.iter().chain(&arguments.plot) {
         figures::check_writable(path)?;
     }
-    let recording = match arguments.recording() {
+    let recording = match &arguments.recording {
         Some(path) => record::read(path)?,
         None => {
             say("No recording given: recording the search of a random instance first.");
-            record::record_generated(arguments.quick())?
+            record::record_generated(arguments.quick)?
         }
     };
     let plan = arguments.plan();
@@ -39,11 +39,11 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     let (calibrations, rows) = simulate(&recording, &plan)?;
     print(&format!("{}{}", table::calibration(&calibrations), table::tables(&rows)))?;
 
-    if let Some(path) = arguments.json() {
+    if let Some(path) = &arguments.json {
         let report = Report { machine: Machine::here(), recording: describe(&recording), calibrations, rows: &rows };
         figures::write_file(path, |file| Ok(serde_json::to_writer_pretty(file, &report)?))?;
     }
-    if let Some(path) = arguments.plot() {
+    if let Some(path) = &arguments.plot {
         let title = format!("One coordinator and many simulated ranks: {}", recording.name());
         chart::write_all(path, &plot::charts(&rows), &title, "weak scaling: the work grows with the ranks")?;
     }

@@ -171,17 +171,16 @@ fn bound(text: &str) -> Result<u8, String> {
 }
 
 fn delta(text: &str) -> Result<i16, String> {
-    match text.parse() {
-        Ok(delta @ 0..=LARGEST_DELTA) => Ok(delta),
-        _ => Err(format!("this is not a number of pops; give 0 to {LARGEST_DELTA}")),
-    }
+    up_to(LARGEST_DELTA, "pops", text)
 }
 
 fn extra(text: &str) -> Result<i16, String> {
-    match text.parse() {
-        Ok(extra @ 0..=MAX_EXTRA) => Ok(extra),
-        _ => Err(format!("this is not a number of stores; give 0 to {MAX_EXTRA}")),
-    }
+    up_to(MAX_EXTRA, "stores", text)
+}
+
+fn up_to(most: i16, things: &str, text: &str) -> Result<i16, String> {
+    let number = text.parse().ok().filter(|number| (0..=most).contains(number));
+    number.ok_or_else(|| format!("this is not a number of {things}; give 0 to {most}"))
 }
 
 #[cfg(test)]

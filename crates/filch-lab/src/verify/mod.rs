@@ -80,6 +80,8 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
 /// The results of the searches of a model.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Summary {
+    /// The name of the model.
+    pub(crate) model: &'static str,
     /// The number of cases that were searched.
     pub(crate) searches: usize,
     /// The number of states of these cases.
@@ -106,12 +108,12 @@ impl Summary {
 /// Searches every model silently, until all are done or it [is over](watch::is_over).
 ///
 /// It searches at most `most` of a model's listed or quick cases, spread evenly over the list.
-pub(crate) fn summaries(models: &[Model], quick: bool, most: usize) -> Result<Vec<(&'static str, Summary)>> {
+pub(crate) fn summaries(models: &[Model], quick: bool, most: usize) -> Result<Vec<Summary>> {
     let cores = thread::available_parallelism().map_or(1, usize::from);
     let names: Vec<&str> = models.iter().map(|model| model.name).collect();
     let mut summaries = Vec::new();
     for (_, model) in watch::each(&names).zip(models) {
-        let mut summary = Summary::default();
+        let mut summary = Summary { model: model.name, ..Summary::default() };
         for case in spread(listed_cases(model, quick), most) {
             if watch::is_over() {
                 break;
@@ -121,7 +123,7 @@ pub(crate) fn summaries(models: &[Model], quick: bool, most: usize) -> Result<Ve
             watch::sample();
         }
         if summary.searches > 0 {
-            summaries.push((model.name, summary));
+            summaries.push(summary);
         }
     }
     Ok(summaries)
@@ -262,10 +264,10 @@ mod tests {
     fn searches_are_counted_by_result() {
         let find = |name| models::all().into_iter().find(|model| model.name == name).unwrap();
         let summaries = summaries(&[find("the"), find("the/unfenced")], true, 1).unwrap();
-        let [("the", sound), ("the/unfenced", flawed)] = summaries[..] else { panic!("{summaries:?}") };
-        assert_eq!((sound.searches, sound.hold, sound.refuted, sound.unexpected), (1, 1, 0, 0));
-        assert_eq!((flawed.searches, flawed.hold, flawed.refuted, flawed.unexpected), (1, 0, 1, 0));
-        assert!(sound.states > 100);
+        let counts = |of: &Summary| (of.model, of.searches, of.hold, of.refuted, of.unexpected);
+        let found: Vec<_> = summaries.iter().map(counts).collect();
+        assert_eq!(found, [("the", 1, 1, 0, 0), ("the/unfenced", 1, 0, 1, 0)]);
+        assert!(summaries[0].states > 100);
     }
 
     #[test]
@@ -274,6 +276,6 @@ mod tests {
         let mut wrong = model.clone();
         wrong.cases.iter_mut().for_each(|case| case.refuted = None);
         let summaries = summaries(&[wrong], true, 1).unwrap();
-        assert_eq!(summaries[0].1.unexpected, 1);
+        assert_eq!(summaries[0].unexpected, 1);
     }
 }

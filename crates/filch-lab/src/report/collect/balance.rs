@@ -10,7 +10,7 @@ use std::sync::{Barrier, Mutex, OnceLock, PoisonError};
 use std::thread;
 use std::time::Instant;
 
-use anyhow::{Context, Result};
+use anyhow::Result;
 use filch::Pool;
 
 use super::plan::Amount;
@@ -52,10 +52,6 @@ pub(in crate::report) struct Piece {
     pub(in crate::report) stolen: bool,
 }
 
-/// The number of runs. The run with the median time is shown.
-const RUNS: usize = 5;
-/// The most workers: more lanes are not readable.
-const MAX_WORKERS: usize = 8;
 /// The number of pieces that each worker begins with.
 const PIECES_A_WORKER: usize = 20;
 /// The total duration of the pieces for each worker, in nanoseconds.
@@ -63,21 +59,19 @@ const NANOS_A_WORKER: u64 = 40_000_000;
 
 /// Runs both strategies in turn.
 pub(super) fn measure(amount: Amount) -> Result<Balance> {
-    let workers = super::workers(MAX_WORKERS);
+    let calibration = Calibration::measure();
+    let pool = super::drawn_pool()?;
+    let workers = pool.current_num_threads();
     let nanos = NANOS_A_WORKER / if amount == Amount::Rehearsal { 20 } else { 1 };
-    let work = Work::new(workers, nanos * workers as u64, Calibration::measure());
-    let context = || format!("cannot start a pool of {workers} workers");
-    let pool = Pool::builder().threads(workers).build().with_context(context)?;
-    let (mut divided, mut stealing) = (Vec::new(), Vec::new());
-    for _ in 0..RUNS {
-        if watch::is_over() && !stealing.is_empty() {
-            break;
-        }
-        divided.push(work.static_division());
+    let work = Work::new(workers, nanos * workers as u64, calibration);
+    let runs = super::repeat(|| {
+        let divided = work.static_division();
         watch::sample();
-        stealing.push(work.stealing(&pool));
+        let stealing = work.stealing(&pool);
         watch::sample();
-    }
+        (divided, stealing)
+    });
+    let (divided, stealing): (Vec<_>, Vec<_>) = runs.into_iter().unzip();
     let what = format!(
         "{} pieces of computing, {PIECES_A_WORKER} of them for each of {workers} workers at the start. The last piece \
          takes {:.0} times as long as the median piece. This is the run with the median time of {} runs.",
@@ -88,12 +82,10 @@ pub(super) fn measure(amount: Amount) -> Result<Balance> {
     Ok(Balance { what, runs: vec![median_run(divided), median_run(stealing)] })
 }
 
-/// Returns the run with the median time.
-fn median_run(mut runs: Vec<StrategyRun>) -> StrategyRun {
+/// Returns the run with the median time, with the utilisations of all.
+fn median_run(runs: Vec<StrategyRun>) -> StrategyRun {
     let utilisations = runs.iter().map(|run| run.utilisation).collect();
-    runs.sort_by(|one, other| one.total.total_cmp(&other.total));
-    let place = runs.len() / 2;
-    StrategyRun { utilisations, ..runs.swap_remove(place) }
+    StrategyRun { utilisations, ..super::median_run(runs, |run| run.total) }
 }
 
 /// Pieces of work, given as computing steps. Each worker has the same number, in this order.

@@ -17,12 +17,14 @@ use std::thread;
 use std::time::Duration;
 
 use anyhow::{anyhow, Context, Result};
+use filch::Pool;
 
 use crate::claims::Figures;
 use crate::figures::Series;
 use crate::lab::{litmus, published, store_buffer};
 use crate::machine::Machine;
 use crate::sync::lock;
+use crate::verify::Summary;
 use crate::{date, interrupt, watch};
 use cpu_time::CpuTime;
 use plan::{Amount, Inputs, Part};
@@ -74,26 +76,9 @@ pub(super) struct Results {
 #[derive(Clone, Debug)]
 pub(super) struct Models {
     /// A line for each model.
-    pub(super) lines: Vec<ModelLine>,
+    pub(super) lines: Vec<Summary>,
     /// The number of all searches, including searches that were not run.
     pub(super) listed: usize,
-}
-
-/// All searches of one model.
-#[derive(Clone, Debug)]
-pub(super) struct ModelLine {
-    /// The name of the model.
-    pub(super) model: String,
-    /// The number of cases that were searched.
-    pub(super) searches: usize,
-    /// The number of states of these cases.
-    pub(super) states: u64,
-    /// The number of cases whose claims hold.
-    pub(super) hold: usize,
-    /// The number of flawed cases that were refuted, as expected.
-    pub(super) refuted: usize,
-    /// The number of cases whose result differs from the list.
-    pub(super) unexpected: usize,
 }
 
 /// The result of a part.
@@ -230,11 +215,26 @@ impl Results {
     }
 }
 
-/// Returns the number of workers: one per core, at least two, at most `most`.
-///
-/// So no worker waits for another's core.
-fn workers(most: usize) -> usize {
-    thread::available_parallelism().map_or(1, usize::from).clamp(2, most)
+/// The number of runs of a program that is drawn. The run with the median time is shown.
+const RUNS: usize = 5;
+/// The most workers of such a program: more lanes are not readable.
+const MAX_WORKERS: usize = 8;
+
+/// Makes a pool with one worker per core, at least two, so that no worker waits for another's core.
+fn drawn_pool() -> Result<Pool> {
+    let workers = thread::available_parallelism().map_or(1, usize::from).clamp(2, MAX_WORKERS);
+    Pool::builder().threads(workers).build().with_context(|| format!("cannot start a pool of {workers} workers"))
+}
+
+/// Runs a program until there are enough runs, or at least one if it is over.
+fn repeat<T>(mut run: impl FnMut() -> T) -> Vec<T> {
+    (0..RUNS).take_while(|&done| done == 0 || !watch::is_over()).map(|_| run()).collect()
+}
+
+/// Returns the run with the median time.
+fn median_run<T>(mut runs: Vec<T>, time: impl Fn(&T) -> f64) -> T {
+    runs.sort_by(|one, other| time(one).total_cmp(&time(other)));
+    runs.swap_remove(runs.len() / 2)
 }
 
 /// A message to the waiting thread.

@@ -8,7 +8,7 @@ use anyhow::{ensure, Result};
 use filch_model::models;
 
 use super::bound_choice::BoundChoice;
-use super::{balance, timeline, ModelLine, Models, PartResult};
+use super::{balance, timeline, Models, PartResult};
 use crate::bench::bulk::{self, Bulk};
 use crate::bench::cilk::{self, Cilk};
 use crate::bench::fork_join::{self, ForkJoin};
@@ -102,7 +102,8 @@ pub(in crate::report) const PARTS: [Part; 13] = [
         let all = models::all();
         let models = if inputs.amount == Amount::Rehearsal { &all[..6] } else { &all[..] };
         let most = inputs.choose([1, 4, usize::MAX]);
-        verify::summaries(models, inputs.is_not_full(), most).map(|lines| PartResult::Models(Models::of(lines)))
+        let lines = verify::summaries(models, inputs.is_not_full(), most)?;
+        Ok(PartResult::Models(Models { lines, listed: all.iter().map(|model| model.cases.len()).sum() }))
     }),
     part("timeline", [0.3, 0.5, 0.5], |inputs| timeline::measure(inputs.amount).map(PartResult::Timeline)),
     part("balance", [0.3, 1.0, 1.0], |inputs| balance::measure(inputs.amount).map(PartResult::Balance)),
@@ -196,17 +197,6 @@ impl BoundChoice {
             }
             BoundChoice::Unknown => Ok(None),
         }
-    }
-}
-
-impl Models {
-    fn of(summaries: Vec<(&'static str, verify::Summary)>) -> Models {
-        let line = |(model, summary): (&'static str, verify::Summary)| {
-            let verify::Summary { searches, states, hold, refuted, unexpected } = summary;
-            ModelLine { model: model.to_owned(), searches, states, hold, refuted, unexpected }
-        };
-        let listed = models::all().iter().map(|model| model.cases.len()).sum();
-        Models { lines: summaries.into_iter().map(line).collect(), listed }
     }
 }
 

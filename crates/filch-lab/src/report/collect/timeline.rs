@@ -9,7 +9,7 @@ use std::hint::black_box;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
-use anyhow::{Context, Result};
+use anyhow::Result;
 use filch::{Pool, Worker};
 
 use super::plan::Amount;
@@ -52,10 +52,6 @@ pub(in crate::report) struct Steal {
     pub(in crate::report) at: f64,
 }
 
-/// The number of runs. The run with the median time is shown.
-const RUNS: usize = 5;
-/// The most workers: more lanes are not readable.
-const MAX_WORKERS: usize = 8;
 /// The duration of the smallest job, in nanoseconds.
 const LEAF: u64 = 10_000;
 /// The number of leaves for each worker: ten milliseconds.
@@ -63,22 +59,17 @@ const LEAVES_A_WORKER: u64 = 1_000;
 
 /// Runs an uneven tree of jobs with one worker per core, at least two.
 pub(super) fn measure(amount: Amount) -> Result<Timeline> {
-    let workers = super::workers(MAX_WORKERS);
-    let leaves = if amount == Amount::Rehearsal { 40 } else { LEAVES_A_WORKER } * workers as u64;
     let steps = Calibration::measure().steps(LEAF);
-    let context = || format!("cannot start a pool of {workers} workers");
-    let pool = Pool::builder().threads(workers).build().with_context(context)?;
-    let mut runs = Vec::new();
-    for _ in 0..RUNS {
-        if watch::is_over() && !runs.is_empty() {
-            break;
-        }
-        runs.push(run(&pool, leaves, steps));
+    let pool = super::drawn_pool()?;
+    let workers = pool.current_num_threads();
+    let leaves = if amount == Amount::Rehearsal { 40 } else { LEAVES_A_WORKER } * workers as u64;
+    let runs = super::repeat(|| {
+        let run = run(&pool, leaves, steps);
         watch::sample();
-    }
-    runs.sort_by(|one, other| one.length().total_cmp(&other.length()));
+        run
+    });
     let count = runs.len();
-    let Recording { lanes, steals } = runs.swap_remove(count / 2);
+    let Recording { lanes, steals } = super::median_run(runs, Recording::length);
     let jobs: usize = lanes.iter().map(Vec::len).sum();
     let what = format!(
         "A tree of {} jobs on {workers} workers. Every fork splits unevenly, and each of the {} leaves computes for {} \
@@ -209,7 +200,7 @@ mod tests {
 
     #[test]
     fn a_timeline_is_small_enough_for_a_page() {
-        assert!(2 * LEAVES_A_WORKER * MAX_WORKERS as u64 <= 20_000);
+        assert!(2 * LEAVES_A_WORKER * super::super::MAX_WORKERS as u64 <= 20_000);
     }
 
     #[test]

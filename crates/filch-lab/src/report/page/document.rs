@@ -154,8 +154,8 @@ fn section(section: &Section, rows: &Rows<'_>) -> Result<Markup> {
 fn item(item: &Item) -> Result<Markup> {
     Ok(match item {
         Item::Text(text) => html! { p class="prose" { (links::prose(text)) } },
-        Item::Table(item) => table::html(item),
-        Item::Figure(item) => figure::html(item)?,
-        Item::Timeline(item) => timeline::html(item),
+        Item::Table(texts, table) => table::html(texts, table),
+        Item::Figure(texts, chart) => figure::html(texts, chart)?,
+        Item::Timeline(texts, run) => timeline::html(texts, run),
     })
 }

@@ -6,11 +6,15 @@ use std::path::Path;
 
 use anyhow::{bail, ensure, Context, Result};
 
-use super::{answers, document, table, timeline, Item, Page};
+use super::{answers, document, figure, table, timeline, Item, Page};
 use crate::chart;
 use crate::figures::write_file;
 
-pub(super) fn write(folder: &Path, page: &Page) -> Result<()> {
+/// Writes `index.html` and all files beside it into the folder, which is created if necessary.
+///
+/// Each file is written whole or not at all, and the page comes last. If anything fails, an old
+/// page is unchanged, and does not need the other files.
+pub(in crate::report) fn write(folder: &Path, page: &Page) -> Result<()> {
     check_names(page)?;
     // Any error in the contents occurs before the first file is touched.
     let document = document::html(page)?;
@@ -19,19 +23,19 @@ pub(super) fn write(folder: &Path, page: &Page) -> Result<()> {
         fs::create_dir_all(folder).with_context(|| format!("cannot create the folder {}", folder.display()))?;
     }
     let machine = page.facts.first().map_or("", |(_, value)| value);
-    let figure = |id: &str, title: &str, drawn: &chart::Chart| {
+    let draw = |id: &str, title: &str, drawn: &chart::Chart| {
         text(&data.join(format!("{id}.csv")), &chart::csv(drawn))?;
         chart::write(&plots.join(format!("{id}.svg")), drawn, title, machine)
     };
     if let Some(chart) = answers::chart(&page.answers) {
-        figure(answers::ID, answers::TITLE, &chart)?;
+        draw(answers::ID, answers::TITLE, &chart)?;
     }
     for item in page.sections.iter().flat_map(|section| &section.items) {
         match item {
             Item::Text(_) => {}
-            Item::Table(item) => text(&data.join(format!("{}.csv", item.id)), &table::csv(item))?,
-            Item::Figure(item) => figure(&item.id, &item.title, &item.chart)?,
-            Item::Timeline(item) => text(&data.join(format!("{}.json", item.id)), &timeline::json(&item.timeline))?,
+            Item::Table(texts, item) => text(&data.join(format!("{}.csv", texts.id)), &table::csv(item))?,
+            Item::Figure(texts, chart) => draw(texts.id, &texts.title, chart)?,
+            Item::Timeline(texts, run) => text(&data.join(format!("{}.json", texts.id)), &timeline::json(run))?,
         }
     }
     let index = folder.join("index.html");
@@ -50,19 +54,10 @@ fn outdated_files(old: &str, page: &Page) -> Vec<String> {
     if !old.contains(&format!("<title>{}</title>", document::TITLE)) {
         return Vec::new();
     }
-    let mut now = BTreeSet::new();
+    let items = page.sections.iter().flat_map(|section| &section.items);
+    let mut now: BTreeSet<String> = items.flat_map(Item::files).collect();
     if answers::chart(&page.answers).is_some() {
-        now.extend([format!("data/{}.csv", answers::ID), format!("plots/{}.svg", answers::ID)]);
-    }
-    for item in page.sections.iter().flat_map(|section| &section.items) {
-        match item {
-            Item::Text(_) => {}
-            Item::Table(table) => drop(now.insert(format!("data/{}.csv", table.id))),
-            Item::Figure(figure) => {
-                now.extend([format!("data/{}.csv", figure.id), format!("plots/{}.svg", figure.id)]);
-            }
-            Item::Timeline(figure) => drop(now.insert(format!("data/{}.json", figure.id))),
-        }
+        now.extend(figure::files(answers::ID));
     }
     let named = |start: &str| old.split(start).skip(1).filter_map(|rest| rest.split('"').next()).collect::<Vec<_>>();
     let plots = named("href=\"plots/").into_iter().map(|name| format!("plots/{name}"));
@@ -81,17 +76,12 @@ fn check_names(page: &Page) -> Result<()> {
     for section in &page.sections {
         check(&mut names, section.id)?;
         for item in &section.items {
-            match item {
-                Item::Text(_) => {}
-                Item::Table(table) => {
-                    check(&mut names, &table.id)?;
-                    let columns = table.header.len();
-                    let Some(row) = table.rows.iter().find(|row| row.len() != columns) else { continue };
-                    bail!("the table '{}' has {columns} columns, but a row with {}", table.id, row.len());
-                }
-                Item::Figure(figure) => check(&mut names, &figure.id)?,
-                Item::Timeline(figure) => check(&mut names, &figure.id)?,
-            }
+            let Some(texts) = item.texts() else { continue };
+            check(&mut names, texts.id)?;
+            let Item::Table(_, table) = item else { continue };
+            let columns = table.header.len();
+            let Some(row) = table.rows.iter().find(|row| row.len() != columns) else { continue };
+            bail!("the table '{}' has {columns} columns, but a row with {}", texts.id, row.len());
         }
     }
     let linked = page.verdicts.iter().map(|verdict| verdict.source.section);

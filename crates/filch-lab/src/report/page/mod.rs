@@ -7,6 +7,7 @@
 mod answers;
 #[cfg(test)]
 mod contrast;
+pub(super) mod describe;
 mod document;
 mod figure;
 mod files;
@@ -18,12 +19,10 @@ mod tests;
 mod timeline;
 mod verdicts;
 
-use std::path::Path;
-
-use anyhow::Result;
+pub(super) use files::write;
 
 use super::collect::timeline::Timeline;
-use crate::chart::Estimate;
+use crate::chart::{Chart, Estimate};
 use crate::claims::Verdict;
 
 /// The content of a page.
@@ -75,26 +74,64 @@ pub(super) enum Item {
     /// A paragraph, without markup except `code` in backquotes.
     Text(String),
     /// A table that can be sorted.
-    Table(Table),
-    /// A drawing.
-    Figure(Figure),
+    Table(Texts, Table),
+    /// A drawing. Its data can be downloaded as CSV, which is derived from it.
+    Figure(Texts, Chart),
     /// A run to zoom into.
-    Timeline(TimelineFigure),
+    Timeline(Texts, Timeline),
 }
 
-/// A table.
+impl Item {
+    /// The texts of any item but a paragraph.
+    pub(super) fn texts(&self) -> Option<&Texts> {
+        match self {
+            Item::Text(_) => None,
+            Item::Table(texts, _) | Item::Figure(texts, _) | Item::Timeline(texts, _) => Some(texts),
+        }
+    }
+
+    /// The files of the data and of the drawing, beside the page.
+    fn files(&self) -> Vec<String> {
+        match self {
+            Item::Text(_) => Vec::new(),
+            Item::Table(Texts { id, .. }, _) => vec![format!("data/{id}.csv")],
+            Item::Figure(Texts { id, .. }, _) => figure::files(id).into(),
+            Item::Timeline(Texts { id, .. }, _) => vec![format!("data/{id}.json")],
+        }
+    }
+}
+
+/// The texts of a table, a drawing or a timeline.
 #[derive(Clone, Debug)]
-pub(super) struct Table {
+pub(super) struct Texts {
     /// Its id and file name: lower case and hyphens, unique on the page.
-    pub(super) id: String,
-    /// What it shows.
+    pub(super) id: &'static str,
+    /// Its heading.
+    pub(super) title: String,
+    /// What to see in it, and the paper's numbers for comparison.
     pub(super) caption: String,
+    /// The command that produces its data.
+    pub(super) command: String,
+}
+
+impl Texts {
+    pub(super) fn new(
+        id: &'static str,
+        title: impl Into<String>,
+        caption: impl Into<String>,
+        command: impl Into<String>,
+    ) -> Texts {
+        Texts { id, title: title.into(), caption: caption.into(), command: command.into() }
+    }
+}
+
+/// The content of a table.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Table {
     /// The headings of the columns.
     pub(super) header: Vec<String>,
     /// The rows, each with as many cells as headings.
     pub(super) rows: Vec<Vec<Cell>>,
-    /// The command that produces its data.
-    pub(super) command: String,
 }
 
 /// A cell of a table.
@@ -106,44 +143,4 @@ pub(super) enum Cell {
     Number(f64, String),
     /// An empty cell.
     Empty,
-}
-
-/// A drawing.
-#[derive(Debug)]
-pub(super) struct Figure {
-    /// Its id and file name: lower case and hyphens, unique on the page.
-    pub(super) id: String,
-    /// Its heading.
-    pub(super) title: String,
-    /// What to see in it, and the paper's numbers for comparison.
-    pub(super) caption: String,
-    /// A description for screen readers: what it shows, with the main figures.
-    pub(super) description: String,
-    /// The command that produces its data.
-    pub(super) command: String,
-    /// The chart. Its data can be downloaded as CSV, which is derived from it.
-    pub(super) chart: crate::chart::Chart,
-}
-
-/// A timeline with its texts.
-#[derive(Debug)]
-pub(super) struct TimelineFigure {
-    /// As in a figure.
-    pub(super) id: String,
-    /// As in a figure.
-    pub(super) title: String,
-    /// As in a figure.
-    pub(super) caption: String,
-    /// As in a figure.
-    pub(super) command: String,
-    /// The timeline to draw.
-    pub(super) timeline: Timeline,
-}
-
-/// Writes `index.html` and all files beside it into the folder, which is created if necessary.
-///
-/// Each file is written whole or not at all, and the page comes last. If anything fails, an old
-/// page is unchanged, and does not need the other files.
-pub(super) fn write(folder: &Path, page: &Page) -> Result<()> {
-    files::write(folder, page)
 }

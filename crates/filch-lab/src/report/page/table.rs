@@ -2,21 +2,22 @@
 
 use maud::{html, Markup};
 
-use super::{links, Cell, Table};
+use super::{links, Cell, Table, Texts};
 use crate::chart::csv_line;
 
 /// Returns the table with its data and its command.
-pub(super) fn html(table: &Table) -> Markup {
+pub(super) fn html(texts: &Texts, table: &Table) -> Markup {
+    let Texts { id, title, caption, command } = texts;
     html! {
-        div class="item" id=(table.id) {
-            (grid(&table.id, &table.caption, &table.header, &table.rows))
-            (links::source(&table.id, &links::csv(&table.id, &csv(table)), &table.command))
+        div class="item" id=(id) {
+            (grid(id, &format!("{title}. {caption}"), table))
+            (links::source(id, &links::csv(id, &csv(table)), command))
         }
     }
 }
 
 /// Returns rows under headings that sort them. If they are too wide, their box scrolls.
-pub(super) fn grid(id: &str, caption: &str, header: &[String], rows: &[Vec<Cell>]) -> Markup {
+pub(super) fn grid(id: &str, caption: &str, Table { header, rows }: &Table) -> Markup {
     let is_number = |column: usize| {
         let cells = || rows.iter().filter_map(|row| row.get(column));
         cells().any(|cell| matches!(cell, Cell::Number(..))) && !cells().any(|cell| matches!(cell, Cell::Text(_)))

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::fs;
+use std::path::Path;
 
 use super::*;
 use crate::chart::samples as charts;
@@ -10,16 +11,9 @@ use crate::report::collect::timeline::{Bar, Steal};
 
 /// Returns a page with an item of every kind, and characters that need escaping.
 pub(in crate::report) fn sample_page() -> Page {
-    let figure = |id: &str, title: &str, chart| {
-        Figure {
-        id: id.to_owned(),
-        title: title.to_owned(),
-        caption: "With one thread, THEP saves the fence of every pop. The paper has 7 to 11 % over the suite, and up to 23 %."
-            .to_owned(),
-        description: "Bars by program; all queues lie between 0.85 and 1.2 of THE.".to_owned(),
-        command: "cargo run --release -- bench cilk --threads 1".to_owned(),
-        chart,
-    }
+    let figure = |id, title: &str, chart| {
+        let caption = "With one thread, THEP saves the fence of every pop. The paper has 7 to 11 % over the suite, and up to 23 %.";
+        Item::Figure(Texts::new(id, title, caption, "cargo run --release -- bench cilk --threads 1"), chart)
     };
     let verdict = |title, claim: &str, measured: &str, holds, section| Verdict {
         source: Source { title, section },
@@ -70,41 +64,43 @@ pub(in crate::report) fn sample_page() -> Page {
                 title: "Fence-free work stealing on bounded TSO".to_owned(),
                 items: vec![
                     Item::Text("A pop needs a fence, unless the thief knows how many stores a load may overtake: `S`. Loads & stores <b>reorder</b>.".to_owned()),
-                    Item::Figure(figure("columns", "Cost of the fence", charts::bars(4, 3))),
-                    Item::Figure(figure("programs", "Figure 10, one thread", charts::bars(10, 4))),
-                    Item::Figure(figure("knee", "The store buffer of this machine", charts::knee())),
-                    Item::Figure(figure("sweep", "Correct and incorrect runs by delta", charts::sweep())),
+                    figure("columns", "Cost of the fence", charts::bars(4, 3)),
+                    figure("programs", "Figure 10, one thread", charts::bars(10, 4)),
+                    figure("knee", "The store buffer of this machine", charts::knee()),
+                    figure("sweep", "Correct and incorrect runs by delta", charts::sweep()),
                 ],
             },
             Section {
                 id: "tables",
                 title: "Fork and join, compared with rayon and chili".to_owned(),
-                items: vec![Item::Table(sample_table()), Item::Figure(figure("panels", "All contenders", charts::bars(14, 15)))],
+                items: vec![sample_table("joins"), figure("panels", "All contenders", charts::bars(14, 15))],
             },
             Section {
                 id: "bulk-queue",
                 title: "Bulk operations".to_owned(),
-                items: vec![Item::Figure(figure("logarithmic", "Pushing batches", charts::logarithmic()))],
+                items: vec![figure("logarithmic", "Pushing batches", charts::logarithmic())],
             },
             Section {
                 id: "runs",
                 title: "A timeline".to_owned(),
                 items: vec![
-                    Item::Figure(figure("balance", "Static division and stealing", charts::balance())),
-                    Item::Timeline(TimelineFigure {
-                        id: "run".to_owned(),
-                        title: "quicksort of a million numbers".to_owned(),
-                        caption: "Two workers. The second begins with a steal.".to_owned(),
-                        command: "cargo run --release -- report".to_owned(),
-                        timeline: sample_timeline(),
-                    }),
+                    figure("balance", "Static division and stealing", charts::balance()),
+                    Item::Timeline(
+                        Texts::new(
+                            "run",
+                            "quicksort of a million numbers",
+                            "Two workers. The second begins with a steal.",
+                            "cargo run --release -- report",
+                        ),
+                        sample_timeline(),
+                    ),
                 ],
             },
         ],
     }
 }
 
-fn sample_table() -> Table {
+fn sample_table(id: &'static str) -> Item {
     let row = |name: &str, time: f64, ratio: Option<f64>| {
         let ratio = ratio.map_or(Cell::Empty, |ratio| Cell::Number(ratio, format!("{ratio:.2}")));
         vec![
@@ -114,9 +110,7 @@ fn sample_table() -> Table {
             Cell::Text("fib-38".to_owned()),
         ]
     };
-    Table {
-        id: "joins".to_owned(),
-        caption: "Nanoseconds per `join`, two threads.".to_owned(),
+    let table = Table {
         header: ["", "ns/join", "/ rayon", "Program"].map(str::to_owned).to_vec(),
         rows: vec![
             row("rayon", 9.5, Some(1.0)),
@@ -125,8 +119,9 @@ fn sample_table() -> Table {
             row("serial, <not inlined>", 3.4, None),
             row("filch-worker", 1.9, Some(0.2)),
         ],
-        command: "cargo run --release -- bench fork-join --threads 2".to_owned(),
-    }
+    };
+    let command = "cargo run --release -- bench fork-join --threads 2";
+    Item::Table(Texts::new(id, "Nanoseconds per `join`", "Two threads.", command), table)
 }
 
 /// Returns a tree of jobs on each of two workers.
@@ -329,14 +324,14 @@ fn a_failed_write_leaves_the_old_page() {
 
     let broken: [(&str, fn(&mut Page)); 5] = [
         ("the id 'joins' is used twice", |page| {
-            page.sections[0].items.push(Item::Table(sample_table()));
+            page.sections[0].items.push(sample_table("joins"));
         }),
         ("'../joins' is not a valid id", |page| {
-            page.sections[0].items = vec![Item::Table(Table { id: "../joins".to_owned(), ..sample_table() })];
+            page.sections[0].items = vec![sample_table("../joins")];
         }),
         ("has 4 columns, but a row with 1", |page| {
-            let rows = vec![vec![Cell::Empty]];
-            page.sections[1].items = vec![Item::Table(Table { rows, ..sample_table() })];
+            let Item::Table(_, table) = &mut page.sections[1].items[0] else { panic!("it is not a table") };
+            table.rows = vec![vec![Cell::Empty]];
         }),
         ("the id 'main' is reserved", |page| page.sections[1].id = "main"),
         ("the section 'bounded-tso', which is not on the page", |page| drop(page.sections.remove(0))),

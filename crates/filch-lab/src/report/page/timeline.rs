@@ -6,7 +6,7 @@
 use maud::{html, Markup, PreEscaped};
 use serde::Serialize;
 
-use super::{links, table, Cell, TimelineFigure};
+use super::{links, table, Cell, Table, Texts};
 use crate::figures::number;
 use crate::report::collect::timeline::{Bar, Timeline};
 
@@ -75,8 +75,8 @@ fn colour(kind: &str) -> usize {
 }
 
 /// Returns the run with its buttons, its texts, and a summary table.
-pub(super) fn html(figure: &TimelineFigure) -> Markup {
-    let TimelineFigure { id, title, caption, command, timeline } = figure;
+pub(super) fn html(texts: &Texts, timeline: &Timeline) -> Markup {
+    let Texts { id, title, caption, command } = texts;
     let data = format!("{id}-data");
     let links = html! {
         a class="download" href=(format!("data/{id}.json")) download=(format!("{id}.json")) data-holds=(data) { "Data (JSON)" }
@@ -136,7 +136,7 @@ fn summary(id: &str, timeline: &Timeline) -> Markup {
             Cell::Number(share, format!("{share:.0} %")),
         ]
     });
-    let header = ["Worker", "Bars", "Steals", "Stolen by others", "Busy", "Share of the run"].map(str::to_owned);
+    let header = ["Worker", "Bars", "Steals", "Stolen by others", "Busy", "Share of the run"].map(str::to_owned).into();
     let caption = format!("Summary of each worker over {} µs.", number(end));
-    table::grid(&format!("{id}-summary"), &caption, &header, &rows.collect::<Vec<_>>())
+    table::grid(&format!("{id}-summary"), &caption, &Table { header, rows: rows.collect() })
 }

@@ -10,24 +10,22 @@ use crate::claims::{Holds, Verdict};
 const ALL: [Holds; 4] = [Holds::Yes, Holds::No, Holds::Unclear, Holds::NotMeasured];
 
 impl Holds {
-    /// A symbol, for colour-blind readers.
-    fn symbol(self) -> &'static str {
+    /// A symbol for colour-blind readers, the class name in the style sheet, and the place in a fold.
+    fn look(self) -> (&'static str, &'static str, u8) {
         match self {
-            Holds::Yes => "✓",
-            Holds::No => "✗",
-            Holds::Unclear => "?",
-            Holds::NotMeasured => "–",
+            Holds::No => ("✗", "verdict no", 0),
+            Holds::Unclear => ("?", "verdict unclear", 1),
+            Holds::NotMeasured => ("–", "verdict none", 2),
+            Holds::Yes => ("✓", "verdict yes", 3),
         }
     }
 
-    /// The class name in the style sheet.
+    fn symbol(self) -> &'static str {
+        self.look().0
+    }
+
     fn class(self) -> &'static str {
-        match self {
-            Holds::Yes => "verdict yes",
-            Holds::No => "verdict no",
-            Holds::Unclear => "verdict unclear",
-            Holds::NotMeasured => "verdict none",
-        }
+        self.look().1
     }
 
     fn place(self) -> usize {
@@ -68,7 +66,7 @@ impl<'a> Rows<'a> {
             let title = verdict.source.title;
             if !sources.iter().any(|(known, _)| *known == title) {
                 let mut rows = self.filtered(|verdict| verdict.source.title == title);
-                rows.0.sort_by_key(|(_, verdict)| urgency(verdict.holds));
+                rows.0.sort_by_key(|(_, verdict)| verdict.holds.look().2);
                 sources.push((title, rows));
             }
         }
@@ -156,16 +154,6 @@ fn row(id: &str, verdict: &Verdict, mut words: Marker) -> Markup {
             td role="cell" class="required" { (verdict.required) }
             td role="cell" class="leads" { a href=(format!("#{section}")) { (section) } }
         }
-    }
-}
-
-/// The place of a verdict in its fold.
-fn urgency(holds: Holds) -> u8 {
-    match holds {
-        Holds::No => 0,
-        Holds::Unclear => 1,
-        Holds::NotMeasured => 2,
-        Holds::Yes => 3,
     }
 }
 

@@ -6,7 +6,7 @@ use crate::bench::graphs::{graph_case, Family, Task, NANOS_A_VERTEX};
 use crate::bench::queues::{Case, NANOS_AN_OPERATION};
 use crate::bench::solver::{DDO, FILCH, MILLISECONDS};
 use crate::bench::{fork_join, graphs, queues, rayon, solver, THREADS};
-use crate::claims::{geometric_mean, Figures, Rounds};
+use crate::claims::{geometric_mean, Rounds};
 use crate::figures::number;
 use crate::queue::Queue;
 use crate::report::collect::Results;
@@ -14,19 +14,14 @@ use crate::report::page::Answer;
 
 /// The name of filch's time if a time with a weaker guarantee stands beside it.
 const EXACTLY_ONCE: &str = "filch, exactly once";
-const AT_LEAST_ONCE: &str = "filch, at least once";
 
-/// A contender beside filch: its name in the chart, and in a sentence after "as fast as".
-type Peer = (&'static str, &'static str);
+/// A contender beside filch: the name of its figures, its name in the chart, and in a sentence after
+/// "as fast as". Without the last, no sentence compares it.
+type Peer = (&'static str, &'static str, &'static str);
 
-/// A time, and its ratio to filch's.
-struct Time {
-    peer: Peer,
-    time: Option<Rounds>,
-    ratio: Option<Rounds>,
-}
+const AT_LEAST_ONCE: Peer = (Queue::Lifo.name(), "filch, at least once", "");
 
-/// A question, and what was measured about it.
+/// A question, and the figures that answer it.
 struct Question {
     question: &'static str,
     /// The sentence up to the time: `A join takes`.
@@ -34,86 +29,71 @@ struct Question {
     /// What the time is measured on, after it: `on one thread`.
     on: String,
     section: &'static str,
-    /// The command that measures it.
-    command: String,
+    suite: &'static str,
+    /// The prefixes of the cases that measure it; empty for the whole suite.
+    measured_by: Vec<String>,
+    /// The answer is the geometric mean of these cases.
+    cases: Vec<String>,
     unit: &'static str,
-    /// filch's time.
-    filch: (&'static str, Option<Rounds>),
-    /// The times of the others.
-    others: Vec<Time>,
+    threads: usize,
+    /// The name of filch's figures, and its name in the chart.
+    filch: (&'static str, &'static str),
+    peers: &'static [Peer],
 }
 
 /// Returns the answers, in the order of the page.
 pub(super) fn answers(results: &Results) -> Vec<Answer> {
-    [join(results), call(results), scope_task(results), worklist(results), operation(results), solver(results)]
-        .map(Question::answer)
-        .into()
-}
-
-/// Looks up the times of one case. Each peer has the name of its figures.
-fn times(
-    figures: Figures<'_>,
-    (case, unit): (&str, &str),
-    count: usize,
-    filch: &str,
-    peers: &[(&str, Peer)],
-) -> (Option<Rounds>, Vec<Time>) {
-    let time = |&(name, peer): &(&str, Peer)| Time {
-        peer,
-        time: figures.figure(case, unit, (name, count)),
-        ratio: figures.ratio(case, unit, (name, count), (filch, count)),
-    };
-    (figures.figure(case, unit, (filch, count)), peers.iter().map(time).collect())
+    let questions = [join(results), call(), scope_task(results), worklist(results), operation(), solver(results)];
+    questions.iter().map(|question| question.answer(results)).collect()
 }
 
 fn join(results: &Results) -> Question {
-    let figures = results.figures(fork_join::SUITE);
-    let peers = [("rayon", ("rayon", "rayon's")), ("chili", ("chili", "chili's"))];
-    let (filch, others) = times(figures, (fib(figures), NANOS_A_JOIN), 1, "filch", &peers);
     Question {
         question: "A join",
         start: "A join takes",
         on: " on one thread".to_owned(),
         section: "fork-join",
-        command: bench(fork_join::SUITE, results.full, &["fib"]),
+        suite: fork_join::SUITE,
+        measured_by: vec!["fib".to_owned()],
+        cases: vec![fib(results.figures(fork_join::SUITE)).to_owned()],
         unit: NANOS_A_JOIN,
-        filch: ("filch", filch),
-        others,
+        threads: 1,
+        filch: ("filch", "filch"),
+        peers: &[("rayon", "rayon", "rayon's"), ("chili", "chili", "chili's")],
     }
 }
 
-fn call(results: &Results) -> Question {
-    let figures = results.figures(fork_join::SUITE);
-    let peers = [("rayon", ("rayon", "rayon's"))];
-    let (filch, others) = times(figures, ("wake", NANOS_A_WAKE), THREADS, "filch", &peers);
+fn call() -> Question {
     Question {
         question: "A call from outside",
         start: "A call into a sleeping pool starts after",
         on: String::new(),
         section: "fork-join",
-        command: bench(fork_join::SUITE, results.full, &["wake"]),
+        suite: fork_join::SUITE,
+        measured_by: vec!["wake".to_owned()],
+        cases: vec!["wake".to_owned()],
         unit: NANOS_A_WAKE,
-        filch: ("filch", filch),
-        others,
+        threads: THREADS,
+        filch: ("filch", "filch"),
+        peers: &[("rayon", "rayon", "rayon's")],
     }
 }
 
 fn scope_task(results: &Results) -> Question {
     const CASE: &str = "scope-100k";
-    let figures = results.figures(rayon::SUITE);
-    let unit = rayon::timed(figures, &[rayon::FILCH]).into_iter().find(|(case, _)| *case == CASE);
-    let unit = unit.map_or("", |(_, unit)| unit);
-    let peers = [(rayon::RAYON, ("rayon", "rayon's"))];
-    let (filch, others) = times(figures, (CASE, unit), THREADS, rayon::FILCH, &peers);
+    let timed = rayon::timed(results.figures(rayon::SUITE), &[rayon::FILCH]);
     Question {
         question: "A task of a scope",
         start: "A task of a scope with 100,000 tasks takes",
         on: format!(" on {THREADS} threads"),
         section: "rayon",
-        command: bench(rayon::SUITE, results.full, &[CASE]),
-        unit,
-        filch: ("filch", filch),
-        others,
+        suite: rayon::SUITE,
+        measured_by: vec![CASE.to_owned()],
+        cases: vec![CASE.to_owned()],
+        unit: timed.into_iter().find(|(case, _)| *case == CASE).map_or("", |(_, unit)| unit),
+        threads: THREADS,
+        filch: (rayon::FILCH, "filch"),
+        peers: &[(rayon::RAYON, "rayon", "rayon's")],
     }
 }
 
@@ -121,76 +101,72 @@ fn worklist(results: &Results) -> Question {
     let figures = results.figures(graphs::SUITE);
     let families = [Family::Random, Family::Torus, Family::KGraph];
     let case = families.into_iter().find_map(|family| graph_case(figures, Task::Closure, family)).unwrap_or_default();
-    let peers = [
-        (Queue::Lifo.name(), (AT_LEAST_ONCE, "")),
-        ("crossbeam-pool", ("crossbeam-pool", "a pool written on crossbeam's deque")),
-        ("rayon-frontier", ("rayon-frontier", "rayon level by level")),
-        ("rayon-spawn", ("rayon-spawn", "rayon's spawns")),
-    ];
-    let (filch, others) = times(figures, (&case, NANOS_A_VERTEX), THREADS, Queue::ChaseLev.name(), &peers);
     Question {
         question: "A task of a worklist",
         start: "A vertex of a graph, explored from a worklist, takes",
         on: format!(" on {THREADS} threads"),
         section: "graphs",
-        command: bench(graphs::SUITE, results.full, &[&Task::Closure.to_string()]),
+        suite: graphs::SUITE,
+        measured_by: vec![Task::Closure.to_string()],
+        cases: vec![case],
         unit: NANOS_A_VERTEX,
-        filch: (EXACTLY_ONCE, filch),
-        others,
+        threads: THREADS,
+        filch: (Queue::ChaseLev.name(), EXACTLY_ONCE),
+        peers: &[
+            AT_LEAST_ONCE,
+            ("crossbeam-pool", "crossbeam-pool", "a pool written on crossbeam's deque"),
+            ("rayon-frontier", "rayon-frontier", "rayon level by level"),
+            ("rayon-spawn", "rayon-spawn", "rayon's spawns"),
+        ],
     }
 }
 
-fn operation(results: &Results) -> Question {
-    let figures = results.figures(queues::SUITE);
-    let peers = [
-        (Queue::Lifo.name(), (AT_LEAST_ONCE, "")),
-        ("crossbeam-lifo", ("crossbeam-lifo", "crossbeam's")),
-        ("st3-lifo", ("st3-lifo", "st3's")),
-    ];
-    let case = Case::Burst.to_string();
-    let (filch, others) = times(figures, (&case, NANOS_AN_OPERATION), 1, Queue::ChaseLev.name(), &peers);
+fn operation() -> Question {
     Question {
         question: "A push and a pop",
         start: "A push and a pop of the same queue take",
         on: " (`chase_lev`)".to_owned(),
         section: "idempotent",
-        command: bench(queues::SUITE, results.full, &[]),
+        suite: queues::SUITE,
+        measured_by: Vec::new(),
+        cases: vec![Case::Burst.to_string()],
         unit: NANOS_AN_OPERATION,
-        filch: (EXACTLY_ONCE, filch),
-        others,
+        threads: 1,
+        filch: (Queue::ChaseLev.name(), EXACTLY_ONCE),
+        peers: &[AT_LEAST_ONCE, ("crossbeam-lifo", "crossbeam-lifo", "crossbeam's"), ("st3-lifo", "st3-lifo", "st3's")],
     }
 }
 
 fn solver(results: &Results) -> Question {
-    let figures = results.figures(solver::SUITE);
-    let cases = figures.cases(MILLISECONDS);
-    let mean = |figure: &dyn Fn(&str) -> Option<Rounds>| {
-        geometric_mean(&cases.iter().map(|case| figure(case)).collect::<Option<Vec<_>>>()?)
-    };
-    let time = |name: &str| mean(&|case| figures.figure(case, MILLISECONDS, (name, THREADS)));
-    let ratio = mean(&|case| figures.ratio(case, MILLISECONDS, (DDO, THREADS), (FILCH, THREADS)));
+    let cases = results.figures(solver::SUITE).cases(MILLISECONDS);
     let instances = if cases.len() == 1 { "instance" } else { "instances" };
     Question {
         question: "The solver",
         start: "The proof of an optimum takes",
         on: format!(" on {THREADS} threads (geometric mean of {} {instances})", cases.len()),
         section: "solver",
-        command: bench(solver::SUITE, results.full, &[]),
+        suite: solver::SUITE,
+        measured_by: Vec::new(),
+        cases: cases.into_iter().map(str::to_owned).collect(),
         unit: MILLISECONDS,
-        filch: (FILCH, time(FILCH)),
-        others: vec![Time { peer: (DDO, "ddo's"), time: time(DDO), ratio }],
+        threads: THREADS,
+        filch: (FILCH, FILCH),
+        peers: &[(DDO, DDO, "ddo's")],
     }
 }
 
 impl Question {
-    fn answer(self) -> Answer {
-        let Question { question, section, .. } = self;
-        let Some(filch) = self.filch.1 else {
-            let sentence = not_measured(question, &self.command);
+    fn answer(&self, results: &Results) -> Answer {
+        let &Question { question, section, unit, threads, .. } = self;
+        let figures = results.figures(self.suite);
+        let time = |name| self.mean(|case| figures.figure(case, unit, (name, threads)));
+        let Some(filch) = time(self.filch.0) else {
+            let cases: Vec<&str> = self.measured_by.iter().map(String::as_str).collect();
+            let sentence = not_measured(question, &bench(self.suite, results.full, &cases));
             return Answer { question, sentence, unit: "", times: Vec::new(), section };
         };
         // The unit in which filch's time is a short number.
-        let nanos = match self.unit.get(..2) {
+        let nanos = match unit.get(..2) {
             Some("ms") => 1e6,
             Some("us") => 1e3,
             _ => 1.0,
@@ -200,32 +176,39 @@ impl Question {
             time if time < 1e6 => ("us", nanos / 1e3),
             _ => ("ms", nanos / 1e6),
         };
-        let phrases: Vec<String> = self.others.iter().filter_map(Time::phrase).collect();
+        let ratio = |name| self.mean(|case| figures.ratio(case, self.unit, (name, threads), (self.filch.0, threads)));
+        let phrases: Vec<String> = self.peers.iter().filter_map(|(name, _, of)| phrase(&ratio(name)?, of)).collect();
         let compared = match phrases.split_last() {
             None => String::new(),
             Some((last, [])) => format!(", {last}"),
             Some((last, rest)) => format!(", {} and {last}", rest.join(", ")),
         };
         let sentence = format!("{} {} {unit}{}{compared}.", self.start, number(filch.value() * scale), self.on);
-        let others = self.others.iter().map(|other| (other.peer.0, other.time.clone()));
-        let times = std::iter::once((self.filch.0, Some(filch))).chain(others);
+        let others = self.peers.iter().map(|&(name, shown, _)| (shown, time(name)));
+        let times = std::iter::once((self.filch.1, Some(filch))).chain(others);
         let times = times.filter_map(|(name, time)| Some((name, time?.map(|time| time * scale)?.estimate()))).collect();
         Answer { question, sentence, unit, times, section }
     }
+
+    /// Returns the mean over all cases, or `None` if one has no figure.
+    fn mean(&self, figure: impl Fn(&str) -> Option<Rounds>) -> Option<Rounds> {
+        match &self.cases[..] {
+            // As measured, without the rounding of a mean.
+            [case] => figure(case),
+            cases => geometric_mean(&cases.iter().map(|case| figure(case)).collect::<Option<Vec<_>>>()?),
+        }
+    }
 }
 
-impl Time {
-    /// Compares filch's time with this one; `None` if it cannot be compared or has no name.
-    fn phrase(&self) -> Option<String> {
-        let (ratio, of) = (self.ratio.as_ref()?, self.peer.1);
-        let (low, high) = ratio.range();
-        let value = ratio.value();
-        (!of.is_empty() && value > 0.0).then(|| match (low > 1.0, high < 1.0) {
-            (true, _) => format!("{} times as fast as {of}", number(value)),
-            (_, true) => format!("{} times as slow as {of}", number(1.0 / value)),
-            _ => format!("about as fast as {of}"),
-        })
-    }
+/// Compares filch's time with another, by their ratio; `None` if the other has no name.
+fn phrase(ratio: &Rounds, of: &str) -> Option<String> {
+    let (low, high) = ratio.range();
+    let value = ratio.value();
+    (!of.is_empty() && value > 0.0).then(|| match (low > 1.0, high < 1.0) {
+        (true, _) => format!("{} times as fast as {of}", number(value)),
+        (_, true) => format!("{} times as slow as {of}", number(1.0 / value)),
+        _ => format!("about as fast as {of}"),
+    })
 }
 
 #[cfg(test)]
@@ -246,7 +229,7 @@ mod tests {
         let mut results = nothing();
         let all = vec![series("filch", filch), series("rayon", rayon), series("chili", chili)];
         results.suites.insert(fork_join::SUITE, all);
-        join(&results).answer().sentence
+        join(&results).answer(&results).sentence
     }
 
     #[test]

@@ -2,38 +2,36 @@
 //!
 //! The figures of the paper on bulk operations leave them out.
 
-use super::items::{bench, has_figures, name, table, text, value, Texts};
+use super::items::{bench, text, Columns};
 use crate::bench::bulk;
 use crate::bench::bulk::{
     BULK, CHASE_LEV, CROSSBEAM, MUTEX, NANOS_A_NODE, NANOS_A_POP, NANOS_A_PUSH, NANOS_A_STEAL, SERIAL, SERIAL_PAIR,
 };
 use crate::claims::Figures;
+use crate::figures::Series;
 use crate::report::collect::Results;
-use crate::report::page::{Cell, Item, Section};
-
-const ID: &str = "batches";
+use crate::report::page::{Item, Section, Texts};
 
 pub(super) fn section(results: &Results) -> Section {
     let figures = results.figures(bulk::SUITE);
-    let part = |id, title: &str, unit, caption: &str, cases: &[&str]| {
-        let command = bench(bulk::SUITE, results.full, cases);
-        by_case(figures, unit, Texts { id, title: title.to_owned(), caption: caption.to_owned(), command })
+    let part = |id, title: &str, unit, caption: &str, case: &str| {
+        by_case(figures, unit, Texts::new(id, title, caption, bench(bulk::SUITE, results.full, &[case])))
     };
     Section {
-        id: ID,
+        id: "batches",
         title: "Batches and single tasks: comparison with other queues".to_owned(),
         items: vec![
             text("All results of the bulk suite, by case. The figures of the paper are in its own section above."),
-            part("batches-push", "Pushes", NANOS_A_PUSH, "Nanoseconds per push of a batch that is built in advance. push/single pushes one task.", &["push"]),
-            part("batches-pop", "Pops", NANOS_A_POP, "Nanoseconds per pop, by how the tasks were pushed.", &["pop"]),
+            part("batches-push", "Pushes", NANOS_A_PUSH, "Nanoseconds per push of a batch that is built in advance. push/single pushes one task.", "push"),
+            part("batches-pop", "Pops", NANOS_A_POP, "Nanoseconds per pop, by how the tasks were pushed.", "pop"),
             part(
                 "batches-steal",
                 "Steals",
                 NANOS_A_STEAL,
                 "Nanoseconds per steal of a share of 10,000 tasks, by how they were pushed. In busy cases the owner pushes and pops meanwhile.",
-                &["steal"],
+                "steal",
             ),
-            part("batches-graphs", "Graphs", NANOS_A_NODE, "Nanoseconds per node with the most threads. serial is a single loop.", &["dag"]),
+            part("batches-graphs", "Graphs", NANOS_A_NODE, "Nanoseconds per node with the most threads. serial is a single loop.", "dag"),
         ],
     }
 }
@@ -41,7 +39,7 @@ pub(super) fn section(results: &Results) -> Section {
 fn by_case(figures: Figures<'_>, unit: &str, texts: Texts) -> Item {
     let names = [BULK, "bulk-batches", CHASE_LEV, CROSSBEAM, MUTEX, SERIAL, SERIAL_PAIR];
     let most = |case: &str, other: &str| {
-        let of = |series: &&crate::figures::Series| (&*series.case, series.name, series.unit) == (case, other, unit);
+        let of = |series: &&Series| (&*series.case, series.name, series.unit) == (case, other, unit);
         let count = figures.series.iter().filter(of).map(|series| series.threads).max()?;
         figures.figure(case, unit, (other, count))
     };
@@ -49,9 +47,5 @@ fn by_case(figures: Figures<'_>, unit: &str, texts: Texts) -> Item {
     // An implementation without any of the cases has no column.
     let names: Vec<&str> =
         names.into_iter().filter(|other| cases.iter().any(|case| most(case, other).is_some())).collect();
-    let row = |case: &&str| -> Vec<Cell> {
-        std::iter::once(name(*case)).chain(names.iter().map(|other| value(most(case, other)))).collect()
-    };
-    let header: Vec<&str> = std::iter::once("case").chain(names.iter().copied()).collect();
-    table(texts, &header, cases.iter().map(row).filter(|row| has_figures(row)).collect())
+    Columns::of(cases).name("case", |case| *case).values(&names, |case, other| most(case, other)).table(texts)
 }

@@ -3,19 +3,17 @@
 //! They contain the load-balance figure, the textbook's other schedulers, and the costs of fork,
 //! join, steal and wake.
 
-use super::items::{bars, bench, figure, has_figures, interval, missing, name, table, text, Texts};
+use super::items::{as_named, bars, bench, figure, text, Columns};
 use crate::bench::cilk::{ratio, CENTRAL, MILLIS_A_RUN, PARTITION, SHARING, THE};
 use crate::bench::fork_join::{join_cost, wake_cost};
 use crate::bench::queues::steal_cost;
 use crate::bench::{cilk, fork_join, queues, THREADS};
 use crate::chart::{Chart, Lane, Lanes};
-use crate::claims::{Claim, Holds, Rounds, Source, Verdict};
+use crate::claims::{Claim, Holds, Source, Verdict};
 use crate::figures::{number, threads};
-use crate::report::collect::balance::{Balance, StrategyRun};
+use crate::report::collect::balance::{Balance, Piece, StrategyRun};
 use crate::report::collect::Results;
-use crate::report::page::{Cell, Item, Section};
-
-const ID: &str = "blitz";
+use crate::report::page::{Item, Section, Texts};
 
 /// The strategies of the load-balance figure.
 pub(super) const STATIC: &str = "static";
@@ -66,7 +64,7 @@ pub(super) fn balanced(results: &Results) -> Verdict {
 
 pub(super) fn section(results: &Results) -> Section {
     Section {
-        id: ID,
+        id: "blitz",
         title: "The Blitz notes on work stealing".to_owned(),
         items: vec![
             text("These notes describe a runtime in Zig: why stealing balances work, how workers sleep, and what each operation costs with 10 workers."),
@@ -78,80 +76,63 @@ pub(super) fn section(results: &Results) -> Section {
 }
 
 fn balance(results: &Results) -> Item {
-    let title = "Load balance: the same uneven work with static division and with stealing";
-    let command = "cargo run --release -- report --only balance";
-    let Some(balance) = results.balance.as_ref().filter(|balance| !balance.runs.is_empty()) else {
-        return missing(title, command);
-    };
     let group = |run: &StrategyRun| {
-        let lane = |(number, pieces): (usize, &Vec<_>)| -> Lane {
-            let piece = |piece: &crate::report::collect::balance::Piece| (piece.start, piece.end, piece.stolen);
-            (format!("worker {number}"), pieces.iter().map(piece).collect())
+        let lane = |(number, pieces): (usize, &Vec<Piece>)| -> Lane {
+            let pieces = pieces.iter().map(|piece| (piece.start, piece.end, piece.stolen));
+            (format!("worker {number}"), pieces.collect())
         };
         let name = format!("{}: {:.0} % busy", run.name, 100.0 * run.utilisation);
         (name, run.workers.iter().enumerate().map(lane).collect())
     };
-    let chart =
-        Chart::Lanes(Lanes { axis: "milliseconds".to_owned(), groups: balance.runs.iter().map(group).collect() });
-    figure(
-        Texts {
-            id: "balance",
-            title: title.to_owned(),
-            caption: format!(
-                "{}. The notes have four workers: 350 ms and 53 % busy with static division, 116 ms and 98 % with stealing. \
-                 (Their 750 ms of work would take four workers at least 188 ms.)",
-                balance.what.trim_end_matches('.')
-            ),
-            command: command.to_owned(),
-        },
-        Some(chart),
-    )
+    let balance = results.balance.as_ref().filter(|balance| !balance.runs.is_empty());
+    let groups = balance.map(|balance| balance.runs.iter().map(group).collect());
+    let texts = Texts::new(
+        "balance",
+        "Load balance: the same uneven work with static division and with stealing",
+        format!(
+            "{}. The notes have four workers: 350 ms and 53 % busy with static division, 116 ms and 98 % with stealing. \
+             (Their 750 ms of work would take four workers at least 188 ms.)",
+            balance.map_or("", |balance| balance.what.trim_end_matches('.'))
+        ),
+        "cargo run --release -- report --only balance",
+    );
+    figure(texts, groups.map(|groups| Chart::Lanes(Lanes { axis: "milliseconds".to_owned(), groups })))
 }
 
 fn schedulers(results: &Results) -> Item {
     let figures = results.figures(cilk::SUITE);
-    let chart = bars(
-        "time, stealing (the) = 1",
-        Some(1.0),
-        &figures.cases(MILLIS_A_RUN),
-        &[PARTITION, CENTRAL, SHARING],
-        |case, other| ratio(figures, case, other, THE, THREADS),
+    let cases = as_named(&figures.cases(MILLIS_A_RUN));
+    let chart = bars("time, stealing (the) = 1", &cases, &as_named(&[PARTITION, CENTRAL, SHARING]), |case, other| {
+        ratio(figures, case, other, THE, THREADS)
+    });
+    let texts = Texts::new(
+        "blitz-schedulers",
+        format!("Static partition, central queue and work sharing, compared with stealing, {}", threads(THREADS)),
+        "Above 1 is slower than stealing. The notes say, without figures: a static partition has no overhead and no \
+         balance, all workers contend for a central queue, and work sharing pays for each push.",
+        bench(cilk::SUITE, results.full, &[]),
     );
-    figure(
-        Texts {
-            id: "blitz-schedulers",
-            title: format!("Static partition, central queue and work sharing, compared with stealing, {}", threads(THREADS)),
-            caption: "Above 1 is slower than stealing. The notes say, without figures: a static partition has no overhead and no \
-                      balance, all workers contend for a central queue, and work sharing pays for each push."
-                .to_owned(),
-            command: bench(cilk::SUITE, results.full, &[]),
-        },
-        chart,
-    )
+    figure(texts, chart)
 }
 
 fn costs(results: &Results) -> Item {
     let (joins, queues) = (results.figures(fork_join::SUITE), results.figures(queues::SUITE));
-    let row = |what: &str, claimed: &str, filch: Option<Rounds>, rayon: Option<Rounds>| -> Vec<Cell> {
-        vec![name(what), interval(filch), interval(rayon), name(claimed)]
-    };
-    let rows = vec![
-        row("fork and join, minus plain recursion", "2 to 11", join_cost(joins, "filch"), join_cost(joins, "rayon")),
-        row("steal from chase_lev without contention", "5 to 50", steal_cost(queues), None),
-        row("wake a sleeping pool", "5 to 10", wake_cost(joins, "filch"), wake_cost(joins, "rayon")),
+    let rows = [
+        ("fork and join, minus plain recursion", "2 to 11", ["filch", "rayon"].map(|name| join_cost(joins, name))),
+        ("steal from chase_lev without contention", "5 to 50", [steal_cost(queues), None]),
+        ("wake a sleeping pool", "5 to 10", ["filch", "rayon"].map(|name| wake_cost(joins, name))),
     ];
-    let measured = rows.into_iter().filter(|row| has_figures(&row[..3])).collect();
-    table(
-        Texts {
-            id: "blitz-prices",
-            title: "Costs of operations, compared with the notes, in nanoseconds".to_owned(),
-            caption: "Medians with their intervals. The table of costs above also has a steal between two cores."
-                .to_owned(),
-            command: bench(fork_join::SUITE, results.full, &["fib", "wake"]),
-        },
-        &["what", "filch (ns)", "rayon (ns)", "Blitz says (ns)"],
-        measured,
-    )
+    Columns::of(rows)
+        .name("what", |&(what, ..)| what)
+        .interval("filch (ns)", |(.., costs)| costs[0].clone())
+        .interval("rayon (ns)", |(.., costs)| costs[1].clone())
+        .name("Blitz says (ns)", |&(_, claimed, _)| claimed)
+        .table(Texts::new(
+            "blitz-prices",
+            "Costs of operations, compared with the notes, in nanoseconds",
+            "Medians with their intervals. The table of costs above also has a steal between two cores.",
+            bench(fork_join::SUITE, results.full, &["fib", "wake"]),
+        ))
 }
 
 #[cfg(test)]

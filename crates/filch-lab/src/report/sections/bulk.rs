@@ -2,30 +2,20 @@
 //!
 //! They are measured on the corrected queue of this project.
 
-use super::items::{bars, bench, figure, lines, text, Texts};
+use super::items::{as_named, bars, bench, by_threads, figure, lines, text};
 use super::models::line;
+use crate::bench::bulk;
 use crate::bench::bulk::{
     dag_case, Case, Fill, NodeCost, BATCHES, BULK, CHASE_LEV, CROSSBEAM, MUTEX, NANOS_A_NODE, NANOS_A_PUSH,
     NANOS_A_STEAL, SERIAL, SHARES,
 };
-use crate::bench::{bulk, THREADS};
-use crate::claims::{Claim, Holds, Source, Verdict};
-use crate::figures::{grouped, threads};
+use crate::claims::{Claim, Holds, Rounds, Source, Verdict};
+use crate::figures::grouped;
 use crate::report::collect::Results;
-use crate::report::page::{Item, Section};
-
-const ID: &str = "bulk";
+use crate::report::page::{Item, Section, Texts};
 
 /// The published queue, unchanged.
 const PUBLISHED: &str = "bulk/published";
-
-fn push(size: usize) -> String {
-    Case::Push(size).to_string()
-}
-
-fn steal(percent: usize, fill: Fill, busy: bool) -> String {
-    Case::Steal { percent, fill, busy }.to_string()
-}
 
 /// Judges by the models' search, not by time.
 pub(super) fn linearizable(results: &Results) -> Verdict {
@@ -46,7 +36,7 @@ pub(super) fn linearizable(results: &Results) -> Verdict {
 
 pub(super) fn section(results: &Results) -> Section {
     Section {
-        id: ID,
+        id: "bulk",
         title: "A Lock-Free Work-Stealing Algorithm for Bulk Operations (2025)".to_owned(),
         items: vec![
             text(
@@ -65,100 +55,80 @@ pub(super) fn section(results: &Results) -> Section {
 
 fn pushes(results: &Results) -> Item {
     let figures = results.figures(bulk::SUITE);
-    let sizes = BATCHES.map(|size| size as f64);
     let chart = lines(
         ("tasks per batch", true),
         ("nanoseconds per push", true),
-        &[BULK, CROSSBEAM, MUTEX, CHASE_LEV],
-        &sizes,
-        |other, size| figures.figure(&push(size as usize), NANOS_A_PUSH, (other, 1)),
+        &as_named(&[BULK, CROSSBEAM, MUTEX, CHASE_LEV]),
+        &BATCHES,
+        |other, size| figures.figure(&Case::Push(size).to_string(), NANOS_A_PUSH, (other, 1)),
     );
-    figure(
-        Texts {
-            id: "bulk-push",
-            title: "Figure 6: time of a push, by batch size".to_owned(),
-            caption: "The paper's queue stays below 500 ns for up to 1,024 tasks. Taskflow's queues reach nearly 5,000 ns. Both axes are logarithmic.".to_owned(),
-            command: bench(bulk::SUITE, results.full, &["push"]),
-        },
-        chart,
-    )
+    let texts = Texts::new(
+        "bulk-push",
+        "Figure 6: time of a push, by batch size",
+        "The paper's queue stays below 500 ns for up to 1,024 tasks. Taskflow's queues reach nearly 5,000 ns. Both axes are logarithmic.",
+        bench(bulk::SUITE, results.full, &["push"]),
+    );
+    figure(texts, chart)
+}
+
+/// Returns the microseconds of a steal of a share of the tasks.
+fn steal_time(results: &Results, name: &str, percent: usize, fill: Fill, busy: bool) -> Option<Rounds> {
+    let case = Case::Steal { percent, fill, busy }.to_string();
+    results.figures(bulk::SUITE).figure(&case, NANOS_A_STEAL, (name, 2))?.map(|nanos| nanos / 1e3)
 }
 
 fn steals(results: &Results) -> Item {
-    let figures = results.figures(bulk::SUITE);
-    let shares = SHARES.map(|share| share as f64);
     let chart = lines(
         ("share stolen, %", false),
         ("microseconds per steal", true),
-        &[BULK, CROSSBEAM, MUTEX],
-        &shares,
-        |other, share| {
-            let case = steal(share as usize, Fill::Batch, false);
-            figures.figure(&case, NANOS_A_STEAL, (other, 2))?.map(|nanos| nanos / 1e3)
-        },
+        &as_named(&[BULK, CROSSBEAM, MUTEX]),
+        &SHARES,
+        |other, share| steal_time(results, other, share, Fill::Batch, false),
     );
-    figure(
-        Texts {
-            id: "bulk-steal",
-            title: "Figure 7: time of a steal, by the share of 10,000 tasks".to_owned(),
-            caption: "The paper's queue takes about 40 us for any share, because it walks its list. Taskflow's queues take 16 us \
-                      for 10 % and 112 us for 60 %. The y axis is logarithmic."
-                .to_owned(),
-            command: bench(bulk::SUITE, results.full, &["steal"]),
-        },
-        chart,
-    )
+    let texts = Texts::new(
+        "bulk-steal",
+        "Figure 7: time of a steal, by the share of 10,000 tasks",
+        "The paper's queue takes about 40 us for any share, because it walks its list. Taskflow's queues take 16 us \
+         for 10 % and 112 us for 60 %. The y axis is logarithmic.",
+        bench(bulk::SUITE, results.full, &["steal"]),
+    );
+    figure(texts, chart)
 }
 
 fn steals_from_bulk(results: &Results) -> Item {
-    let figures = results.figures(bulk::SUITE);
-    let ways: Vec<(String, Fill, bool)> = [false, true]
+    let ways = [(false, "owner idle"), (true, "owner busy")]
         .into_iter()
-        .flat_map(|busy| {
-            let owner = if busy { "owner busy" } else { "owner idle" };
-            Fill::ALL.map(|fill| (format!("{}, {owner}", fill.description()), fill, busy))
-        })
-        .collect();
-    let names: Vec<&str> = ways.iter().map(|(name, ..)| &**name).collect();
-    let shares = SHARES.map(|share| share as f64);
-    let chart = lines(("share stolen, %", false), ("microseconds per steal", false), &names, &shares, |name, share| {
-        let &(_, fill, busy) = ways.iter().find(|(known, ..)| known == name)?;
-        figures.figure(&steal(share as usize, fill, busy), NANOS_A_STEAL, (BULK, 2))?.map(|nanos| nanos / 1e3)
-    });
-    figure(
-        Texts {
-            id: "bulk-steal-ours",
-            title: "Instead of figure 8: a steal from bulk, by how the tasks were pushed and what the owner does".to_owned(),
-            caption: "Figure 8 shows a shortcut of the paper's steal for an idle owner: 37.7 us for 10 % and 12.5 us for 60 %. \
-                      `bulk` needs no shortcut. The cost of its steal depends on the number of segments that contain the tasks."
-                .to_owned(),
-            command: bench(bulk::SUITE, results.full, &["steal"]),
-        },
-        chart,
-    )
+        .flat_map(|(busy, owner)| Fill::ALL.map(|fill| (format!("{}, {owner}", fill.description()), (fill, busy))));
+    let chart = lines(
+        ("share stolen, %", false),
+        ("microseconds per steal", false),
+        &ways.collect::<Vec<_>>(),
+        &SHARES,
+        |&(fill, busy), share| steal_time(results, BULK, share, fill, busy),
+    );
+    let texts = Texts::new(
+        "bulk-steal-ours",
+        "Instead of figure 8: a steal from bulk, by how the tasks were pushed and what the owner does",
+        "Figure 8 shows a shortcut of the paper's steal for an idle owner: 37.7 us for 10 % and 12.5 us for 60 %. \
+         `bulk` needs no shortcut. The cost of its steal depends on the number of segments that contain the tasks.",
+        bench(bulk::SUITE, results.full, &["steal"]),
+    );
+    figure(texts, chart)
 }
 
 fn explorations(results: &Results) -> Item {
     let figures = results.figures(bulk::SUITE);
-    let groups: Vec<(String, NodeCost, usize)> =
-        [(NodeCost::Uniform, "equal nodes"), (NodeCost::Skewed, "some nodes long")]
-            .into_iter()
-            .flat_map(|(cost, name)| [1, THREADS].map(|count| (format!("{name}, {}", threads(count)), cost, count)))
-            .collect();
-    let labels: Vec<&str> = groups.iter().map(|(label, ..)| &**label).collect();
-    let chart = bars("nanoseconds per node", None, &labels, &[BULK, CROSSBEAM, MUTEX, SERIAL], |label, other| {
-        let &(_, cost, count) = groups.iter().find(|(known, ..)| known == label)?;
+    let groups = by_threads(&[(NodeCost::Uniform, "equal nodes"), (NodeCost::Skewed, "some nodes long")]);
+    let names = as_named(&[BULK, CROSSBEAM, MUTEX, SERIAL]);
+    let chart = bars("nanoseconds per node", &groups, &names, |&(cost, count), other| {
         figures.figure(&dag_case(figures, cost)?, NANOS_A_NODE, (other, count))
     });
-    figure(
-        Texts {
-            id: "bulk-graphs",
-            title: "Figures 9 and 10: graphs explored by workers that steal half".to_owned(),
-            caption: "The paper, with 1 to 128 threads: the time halves when the number of threads doubles, and is the same for all \
-                      queues. It expects a difference for nodes of uneven cost, without figures."
-                .to_owned(),
-            command: bench(bulk::SUITE, results.full, &["dag"]),
-        },
-        chart,
-    )
+    let texts = Texts::new(
+        "bulk-graphs",
+        "Figures 9 and 10: graphs explored by workers that steal half",
+        "The paper, with 1 to 128 threads: the time halves when the number of threads doubles, and is the same for all \
+         queues. It expects a difference for nodes of uneven cost, without figures.",
+        bench(bulk::SUITE, results.full, &["dag"]),
+    );
+    figure(texts, chart)
 }

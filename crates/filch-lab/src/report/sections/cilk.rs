@@ -1,17 +1,15 @@
 //! The Cilk programs on every scheduler: the runtime, the engines and rayon.
 
-use super::items::{bars, bench, figure, has_figures, name, table, text, value, Texts};
+use super::items::{as_named, bars, bench, figure, text, Columns};
 use crate::bench::cilk::{ratio, MILLIS_A_RUN, RAYON, RUNTIME, STEALS_A_RUN, THE, THEP};
 use crate::bench::{cilk, THREADS};
 use crate::figures::threads;
 use crate::report::collect::Results;
-use crate::report::page::{Cell, Item, Section};
-
-const ID: &str = "cilk";
+use crate::report::page::{Item, Section, Texts};
 
 pub(super) fn section(results: &Results) -> Section {
     Section {
-        id: ID,
+        id: "cilk",
         title: "The Cilk programs on every scheduler".to_owned(),
         items: vec![
             text(
@@ -35,19 +33,16 @@ pub(super) fn section(results: &Results) -> Section {
 
 fn drawing(results: &Results) -> Item {
     let figures = results.figures(cilk::SUITE);
-    let names = ["chase_lev", "asymmetric", THEP, RUNTIME[0], RUNTIME[1], RAYON];
-    let chart = bars("time, the = 1", Some(1.0), &figures.cases(MILLIS_A_RUN), &names, |case, other| {
-        ratio(figures, case, other, THE, THREADS)
-    });
-    figure(
-        Texts {
-            id: "cilk-schedulers",
-            title: format!("Engines, the runtime and rayon, {}", threads(THREADS)),
-            caption: "Run time relative to the engine with Cilk's queue (the). Lower is better.".to_owned(),
-            command: bench(cilk::SUITE, results.full, &[]),
-        },
-        chart,
-    )
+    let cases = as_named(&figures.cases(MILLIS_A_RUN));
+    let names = as_named(&["chase_lev", "asymmetric", THEP, RUNTIME[0], RUNTIME[1], RAYON]);
+    let chart = bars("time, the = 1", &cases, &names, |case, other| ratio(figures, case, other, THE, THREADS));
+    let texts = Texts::new(
+        "cilk-schedulers",
+        format!("Engines, the runtime and rayon, {}", threads(THREADS)),
+        "Run time relative to the engine with Cilk's queue (the). Lower is better.",
+        bench(cilk::SUITE, results.full, &[]),
+    );
+    figure(texts, chart)
 }
 
 /// Returns a table with a row for each program and a column for each scheduler.
@@ -55,50 +50,35 @@ fn drawing(results: &Results) -> Item {
 /// The textbook's schedulers are left out: they are in the section of the Blitz notes.
 fn all_cases(results: &Results, count: usize) -> Item {
     let figures = results.figures(cilk::SUITE);
-    let cases = figures.cases(MILLIS_A_RUN);
-    let names = ["serial", "chase_lev", "asymmetric", "ff_cl", "ff_the", THEP];
-    let names: Vec<&str> = names.into_iter().chain(RUNTIME).chain([RAYON]).collect();
     let own = |other: &str| if other == "serial" { 1 } else { count };
-    let row = |case: &&str| -> Vec<Cell> {
-        let ratio = |other: &&str| figures.ratio(case, MILLIS_A_RUN, (other, own(other)), (THE, count));
-        let time = value(figures.figure(case, MILLIS_A_RUN, (THE, count)));
-        [name(*case), time].into_iter().chain(names.iter().map(|other| value(ratio(other)))).collect()
-    };
-    let header: Vec<&str> = ["program", "the (ms)"].into_iter().chain(names.iter().copied()).collect();
-    table(
-        Texts {
-            id: if count == 1 { "cilk-table-one" } else { "cilk-table-several" },
-            title: format!("Every program, {}", threads(count)),
-            caption:
-                "Milliseconds with Cilk's queue (the), and the time of the others relative to it. serial always has one thread. \
-                 Medians."
-                    .to_owned(),
-            command: bench(cilk::SUITE, results.full, &[]),
-        },
-        &header,
-        cases.iter().map(row).filter(|row| has_figures(row)).collect(),
-    )
+    let ratio = |case: &&str, other: &str| figures.ratio(case, MILLIS_A_RUN, (other, own(other)), (THE, count));
+    Columns::of(figures.cases(MILLIS_A_RUN))
+        .name("program", |case| *case)
+        .value("the (ms)", |case| figures.figure(case, MILLIS_A_RUN, (THE, count)))
+        .values(&["serial", "chase_lev", "asymmetric", "ff_cl", "ff_the", THEP], ratio)
+        .values(&RUNTIME, ratio)
+        .values(&[RAYON], ratio)
+        .table(Texts::new(
+            if count == 1 { "cilk-table-one" } else { "cilk-table-several" },
+            format!("Every program, {}", threads(count)),
+            "Milliseconds with Cilk's queue (the), and the time of the others relative to it. serial always has one thread. \
+             Medians.",
+            bench(cilk::SUITE, results.full, &[]),
+        ))
 }
 
 /// Returns how often thieves of each engine succeeded.
 fn steals(results: &Results) -> Item {
     let figures = results.figures(cilk::SUITE);
     let names = [THE, "chase_lev", "asymmetric", "ff_cl", THEP, "thep-4", "thep-inf", "ff_the", "ff_the-4"];
-    let row = |case: &&str| -> Vec<Cell> {
-        let steals = |other: &&str| value(figures.figure(case, STEALS_A_RUN, (other, THREADS)));
-        std::iter::once(name(*case)).chain(names.iter().map(steals)).collect()
-    };
-    let header: Vec<&str> = std::iter::once("program").chain(names).collect();
-    table(
-        Texts {
-            id: "cilk-steals",
-            title: format!("Steals per run, {}", threads(THREADS)),
-            caption: "Medians. If thieves of ff_the steal almost nothing, its delta is too large for the few jobs that are queued \
-                      at a time."
-                .to_owned(),
-            command: bench(cilk::SUITE, results.full, &[]),
-        },
-        &header,
-        figures.cases(MILLIS_A_RUN).iter().map(row).filter(|row| has_figures(row)).collect(),
-    )
+    Columns::of(figures.cases(MILLIS_A_RUN))
+        .name("program", |case| *case)
+        .values(&names, |case, other| figures.figure(case, STEALS_A_RUN, (other, THREADS)))
+        .table(Texts::new(
+            "cilk-steals",
+            format!("Steals per run, {}", threads(THREADS)),
+            "Medians. If thieves of ff_the steal almost nothing, its delta is too large for the few jobs that are queued \
+             at a time.",
+            bench(cilk::SUITE, results.full, &[]),
+        ))
 }

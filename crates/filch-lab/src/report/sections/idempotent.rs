@@ -2,17 +2,14 @@
 //!
 //! The owners of its queues have no fence, because a task may run twice.
 
-use super::graphs::by_threads;
-use super::items::{bars, bench, figure, has_figures, lines, name, table, text, value, Texts};
-use crate::bench::graphs::{graph_case, Family, Task, FAMILIES, IDEMPOTENT, NANOS_A_VERTEX, REDUNDANT, STOLEN};
+use super::items::{as_named, bars, bench, by_threads, figure, lines, text, Columns};
+use crate::bench::graphs::{graph_case, Task, FAMILIES, IDEMPOTENT, NANOS_A_VERTEX, REDUNDANT, STOLEN};
 use crate::bench::queues::{Case, NANOS_AN_OPERATION, TASK_COSTS};
 use crate::bench::{graphs, queues, THREADS};
 use crate::figures::threads;
 use crate::queue::Queue;
 use crate::report::collect::Results;
-use crate::report::page::{Item, Section};
-
-const ID: &str = "idempotent";
+use crate::report::page::{Item, Section, Texts};
 
 const CHASE_LEV: &str = Queue::ChaseLev.name();
 const THE: &str = Queue::The.name();
@@ -22,9 +19,10 @@ const DOUBLE_ENDED: &str = Queue::DoubleEnded.name();
 
 /// The queues in the paper's figures except Chase-Lev, which is 1, in its order.
 const NAMES: [&str; 4] = [THE, LIFO, FIFO, DOUBLE_ENDED];
+
 pub(super) fn section(results: &Results) -> Section {
     Section {
-        id: ID,
+        id: "idempotent",
         title: "Idempotent Work Stealing (2009)".to_owned(),
         items: vec![
             text(
@@ -43,54 +41,48 @@ pub(super) fn section(results: &Results) -> Section {
 
 fn micro(results: &Results) -> Item {
     let figures = results.figures(queues::SUITE);
-    let cases = [Case::PushThenPop, Case::PopOnly, Case::Burst].map(|case| case.to_string());
-    let chart = bars("time, chase_lev = 1", Some(1.0), &cases, &NAMES, |case, other| {
+    let cases = as_named(&[Case::PushThenPop, Case::PopOnly, Case::Burst].map(|case| case.to_string()));
+    let chart = bars("time, chase_lev = 1", &cases, &as_named(&NAMES), |case, other| {
         figures.ratio(case, NANOS_AN_OPERATION, (other, 1), (CHASE_LEV, 1))
     });
-    figure(
-        Texts {
-            id: "idempotent-operations",
-            title: "Figure 4: pushes and pops of the owner, compared with Chase-Lev".to_owned(),
-            caption: "The paper has 0.20 to 0.65 for LIFO, 0.17 to 0.60 for FIFO, 0.27 to 0.68 for double-ended. `push-then-pop` and \
-                      `pop-only` are its two cases, with millions of tasks that do not fit into the cache. In `burst-64` the queue \
-                      stays in the cache."
-                .to_owned(),
-            command: bench(queues::SUITE, results.full, &[]),
-        },
-        chart,
-    )
+    let texts = Texts::new(
+        "idempotent-operations",
+        "Figure 4: pushes and pops of the owner, compared with Chase-Lev",
+        "The paper has 0.20 to 0.65 for LIFO, 0.17 to 0.60 for FIFO, 0.27 to 0.68 for double-ended. `push-then-pop` and \
+         `pop-only` are its two cases, with millions of tasks that do not fit into the cache. In `burst-64` the queue \
+         stays in the cache.",
+        bench(queues::SUITE, results.full, &[]),
+    );
+    figure(texts, chart)
 }
 
 fn limit_study(results: &Results) -> Item {
     let figures = results.figures(queues::SUITE);
-    let costs = TASK_COSTS.map(|cost| cost as f64);
-    let ratio = |other: &str, cost: f64| {
+    let ratio = |other: &&str, cost: usize| {
         let case = Case::TaskCost(cost as u64).to_string();
         figures.ratio(&case, NANOS_AN_OPERATION, (other, 1), (CHASE_LEV, 1))
     };
-    let free = ratio(LIFO, 0.0)
+    let free = ratio(&LIFO, 0)
         .map(|free| format!(" The axis has no zero: with tasks of no cost, LIFO takes {}.", free.text()));
-    figure(
-        Texts {
-            id: "idempotent-limit",
-            title: "Limit study: effect of the queue, by the cost of a task".to_owned(),
-            caption: format!(
-                "Time of a push, a pop and the task, relative to Chase-Lev. The paper found a factor of up to 10 for tasks that cost \
-                 nothing, and has no figures for others.{}",
-                free.unwrap_or_default()
-            ),
-            command: bench(queues::SUITE, results.full, &[]),
-        },
-        lines(("nanoseconds per task", true), ("time, chase_lev = 1", false), &[THE, LIFO, FIFO, DOUBLE_ENDED], &costs, ratio),
-    )
+    let costs = TASK_COSTS.map(|cost| cost as usize);
+    let axes = (("nanoseconds per task", true), ("time, chase_lev = 1", false));
+    let texts = Texts::new(
+        "idempotent-limit",
+        "Limit study: effect of the queue, by the cost of a task",
+        format!(
+            "Time of a push, a pop and the task, relative to Chase-Lev. The paper found a factor of up to 10 for tasks that cost \
+             nothing, and has no figures for others.{}",
+            free.unwrap_or_default()
+        ),
+        bench(queues::SUITE, results.full, &[]),
+    );
+    figure(texts, lines(axes.0, axes.1, &as_named(&NAMES), &costs, ratio))
 }
 
 fn traversal(results: &Results, task: Task) -> Item {
     let figures = results.figures(graphs::SUITE);
-    let groups = by_threads();
-    let labels: Vec<&str> = groups.iter().map(|(label, ..)| &**label).collect();
-    let chart = bars("time, chase_lev = 1", Some(1.0), &labels, &NAMES, |label, other| {
-        let &(_, family, count) = groups.iter().find(|(known, ..)| known == label)?;
+    let groups = by_threads(&FAMILIES);
+    let chart = bars("time, chase_lev = 1", &groups, &as_named(&NAMES), |&(family, count), other| {
         let case = graph_case(figures, task, family)?;
         figures.ratio(&case, NANOS_A_VERTEX, (other, count), (CHASE_LEV, count))
     });
@@ -109,31 +101,28 @@ fn traversal(results: &Results, task: Task) -> Item {
              store buffer as a fence does, so the gain is smaller.",
         ),
     };
-    let command = bench(graphs::SUITE, results.full, &[&task.to_string()]);
-    figure(Texts { id, title: title.to_owned(), caption: caption.to_owned(), command }, chart)
+    figure(Texts::new(id, title, caption, bench(graphs::SUITE, results.full, &[&task.to_string()])), chart)
 }
 
 fn repeats(results: &Results) -> Item {
     let figures = results.figures(graphs::SUITE);
-    let row = |(family, label): (Family, &str), other: &&str| {
-        let case = graph_case(figures, Task::Closure, family)?;
-        let share = |unit| value(figures.figure(&case, unit, (other, THREADS)));
-        Some(vec![name(label), name(*other), share(REDUNDANT), share(STOLEN)])
-    };
-    let rows = FAMILIES.iter().flat_map(|&family| IDEMPOTENT.iter().filter_map(move |other| row(family, other)));
-    table(
-        Texts {
-            id: "idempotent-redundant",
-            title: "Tasks that ran more than once".to_owned(),
-            caption: format!(
+    let cases =
+        FAMILIES.into_iter().filter_map(|(family, label)| Some((label, graph_case(figures, Task::Closure, family)?)));
+    let rows = cases.flat_map(|(label, case)| IDEMPOTENT.map(|queue| (label, case.clone(), queue)));
+    Columns::of(rows)
+        .name("graph", |&(label, ..)| label)
+        .name("queue", |&(.., queue)| queue)
+        .value("redundant (%)", |(_, case, queue)| figures.figure(case, REDUNDANT, (queue, THREADS)))
+        .value("stolen (%)", |(_, case, queue)| figures.figure(case, STOLEN, (queue, THREADS)))
+        .table(Texts::new(
+            "idempotent-redundant",
+            "Tasks that ran more than once",
+            format!(
                 "Closures with {}: the share of tasks beyond one per vertex, and the share of stolen tasks. The paper has 2 % \
                  redundant tasks on average and 6 % at most, with up to 8 threads. On any queue, two threads that find a vertex \
                  at the same moment make a redundant task.",
                 threads(THREADS)
             ),
-            command: bench(graphs::SUITE, results.full, &[&Task::Closure.to_string()]),
-        },
-        &["graph", "queue", "redundant (%)", "stolen (%)"],
-        rows.filter(|row| has_figures(&row[1..])).collect(),
-    )
+            bench(graphs::SUITE, results.full, &[&Task::Closure.to_string()]),
+        ))
 }

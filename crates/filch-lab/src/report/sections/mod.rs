@@ -7,7 +7,6 @@ mod batches;
 mod blitz;
 mod bulk;
 mod cilk;
-mod describe;
 mod fence_free;
 mod fork_join;
 mod graphs;

@@ -1,15 +1,16 @@
 //! The models: what was searched, and the results.
 
-use super::items::{count, name, table, text, Texts};
+use super::items::{count, text, Columns};
 use crate::claims::{Claim, Holds, Source, Verdict};
 use crate::figures::grouped;
-use crate::report::collect::{ModelLine, Results};
-use crate::report::page::{Cell, Item, Section};
+use crate::report::collect::Results;
+use crate::report::page::{Item, Section, Texts};
+use crate::verify::Summary;
 
 const ID: &str = "models";
 
 /// Returns the results of one model.
-pub(super) fn line<'a>(results: &'a Results, model: &str) -> Option<&'a ModelLine> {
+pub(super) fn line<'a>(results: &'a Results, model: &str) -> Option<&'a Summary> {
     results.models.as_ref()?.lines.iter().find(|line| line.model == model)
 }
 
@@ -21,7 +22,7 @@ pub(super) fn verdict(results: &Results) -> Verdict {
     let Some(models) = results.models.as_ref().filter(|models| !models.lines.is_empty()) else {
         return claim.not_measured();
     };
-    let sum = |part: fn(&ModelLine) -> usize| models.lines.iter().map(part).sum::<usize>();
+    let sum = |part: fn(&Summary) -> usize| models.lines.iter().map(part).sum::<usize>();
     let states: u64 = models.lines.iter().map(|line| line.states).sum();
     let (searches, unexpected) = (sum(|line| line.searches), sum(|line| line.unexpected));
     let measured = format!(
@@ -57,28 +58,20 @@ pub(super) fn section(results: &Results) -> Section {
 }
 
 fn lines(results: &Results) -> Item {
-    let row = |line: &ModelLine| {
-        vec![
-            name(format!("`{}`", line.model)),
-            count(line.searches),
-            Cell::Number(line.states as f64, grouped(usize::try_from(line.states).unwrap_or(usize::MAX))),
-            count(line.hold),
-            count(line.refuted),
-            count(line.unexpected),
-        ]
-    };
-    let rows = results.models.iter().flat_map(|models| models.lines.iter().map(row)).collect();
     let quick = if results.full { "" } else { " --quick" };
-    table(
-        Texts {
-            id: "models-searched",
-            title: "Searched models".to_owned(),
-            caption: "Number of cases that hold in all states, of flawed cases with a counterexample, and of cases with an unexpected result.".to_owned(),
-            command: format!("cargo run --release -- verify{quick}"),
-        },
-        &["model", "searches", "states", "hold", "refuted", "otherwise"],
-        rows,
-    )
+    Columns::of(results.models.iter().flat_map(|models| &models.lines))
+        .name("model", |line| format!("`{}`", line.model))
+        .cell("searches", |line| count(line.searches as u64))
+        .cell("states", |line| count(line.states))
+        .cell("hold", |line| count(line.hold as u64))
+        .cell("refuted", |line| count(line.refuted as u64))
+        .cell("otherwise", |line| count(line.unexpected as u64))
+        .table(Texts::new(
+            "models-searched",
+            "Searched models",
+            "Number of cases that hold in all states, of flawed cases with a counterexample, and of cases with an unexpected result.",
+            format!("cargo run --release -- verify{quick}"),
+        ))
 }
 
 #[cfg(test)]

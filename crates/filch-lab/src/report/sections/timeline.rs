@@ -2,9 +2,7 @@
 
 use super::items::{missing, text};
 use crate::report::collect::Results;
-use crate::report::page::{Item, Section, TimelineFigure};
-
-pub(super) const ID: &str = "timeline";
+use crate::report::page::{Item, Section, Texts};
 
 pub(super) fn section(results: &Results) -> Section {
     let title = "One run of the runtime";
@@ -13,23 +11,18 @@ pub(super) fn section(results: &Results) -> Section {
         None => missing(title, command),
         Some(timeline) => {
             let bars: usize = timeline.lanes.iter().map(Vec::len).sum();
-            Item::Timeline(TimelineFigure {
-                id: "timeline-run".to_owned(),
-                title: title.to_owned(),
-                caption: format!(
-                    "{}. {} workers, {bars} events, {} steals. Each lane is a worker, and each bar is a job. An arrow goes from the \
-                     worker that forked a job to the worker that stole it.",
-                    timeline.what.trim_end_matches('.'),
-                    timeline.lanes.len(),
-                    timeline.steals.len()
-                ),
-                command: command.to_owned(),
-                timeline: timeline.clone(),
-            })
+            let caption = format!(
+                "{}. {} workers, {bars} events, {} steals. Each lane is a worker, and each bar is a job. An arrow goes from the \
+                 worker that forked a job to the worker that stole it.",
+                timeline.what.trim_end_matches('.'),
+                timeline.lanes.len(),
+                timeline.steals.len()
+            );
+            Item::Timeline(Texts::new("timeline-run", title, caption, command), timeline.clone())
         }
     };
     Section {
-        id: ID,
+        id: "timeline",
         title: "A timeline".to_owned(),
         items: vec![
             text("The closures of this program record when they begin and end, and on which worker. To record another program, use the feature `trace`: Perfetto opens the result of `Pool::trace`."),

@@ -9,8 +9,8 @@ use crate::lab::litmus::{Point, Sweep, Verdict as Bounded};
 use crate::lab::store_buffer::SURE;
 use crate::report::collect::bound_choice::{self, ENOUGH_RUNS};
 use crate::report::collect::Results;
-use crate::report::page::Item;
-use crate::report::sections::items::{figure, Texts};
+use crate::report::page::{Item, Texts};
+use crate::report::sections::items::figure;
 
 pub(in crate::report::sections) fn verdicts(results: &Results) -> Vec<Verdict> {
     let claim = |text: &str| Claim::new(Source::FENCE_FREE, text);
@@ -117,36 +117,30 @@ pub(super) fn store_buffer(results: &Results) -> Item {
             marker,
         })
     });
-    figure(
-        Texts {
-            id: "store-buffer",
-            title: "Figure 7: capacity of the store buffer".to_owned(),
-            caption: "Stores are free while the store buffer has room. The first store without room stalls the pipeline. The paper's \
-                      knee is at 32 on Westmere-EX and at 42 on Haswell. The documented capacities of later cores are 56 (Skylake), \
-                      72 (Ice Lake) and 112 (Golden Cove)."
-                .to_owned(),
-            command: "cargo run --release -- lab store-buffer".to_owned(),
-        },
-        chart,
-    )
+    let texts = Texts::new(
+        "store-buffer",
+        "Figure 7: capacity of the store buffer",
+        "Stores are free while the store buffer has room. The first store without room stalls the pipeline. The paper's \
+         knee is at 32 on Westmere-EX and at 42 on Haswell. The documented capacities of later cores are 56 (Skylake), \
+         72 (Ice Lake) and 112 (Golden Cove).",
+        "cargo run --release -- lab store-buffer",
+    );
+    figure(texts, chart)
 }
 
 pub(super) fn litmus(results: &Results) -> Item {
     let chart =
         results.litmus.as_ref().filter(|sweep| !sweep.points.is_empty()).map(|sweep| Chart::HeatMap(map(sweep)));
-    figure(
-        Texts {
-            id: "litmus",
-            title: "Figure 8: which deltas are safe".to_owned(),
-            caption: "An owner and a thief empty a queue of 512 tasks. The x axis is the number of pops that S stores can hide, \
-                      S / (L + 1) rounded up. The y axis is the thief's delta. If S is right, all cells on or above the line are \
-                      correct, except for L = 0, the rightmost column. In the paper, with ten million runs per point, S = 32 fails on \
-                      Westmere-EX and S = 33 holds."
-                .to_owned(),
-            command: "cargo run --release -- lab litmus".to_owned(),
-        },
-        chart,
-    )
+    let texts = Texts::new(
+        "litmus",
+        "Figure 8: which deltas are safe",
+        "An owner and a thief empty a queue of 512 tasks. The x axis is the number of pops that S stores can hide, \
+         S / (L + 1) rounded up. The y axis is the thief's delta. If S is right, all cells on or above the line are \
+         correct, except for L = 0, the rightmost column. In the paper, with ten million runs per point, S = 32 fails on \
+         Westmere-EX and S = 33 holds.",
+        "cargo run --release -- lab litmus",
+    );
+    figure(texts, chart)
 }
 
 /// Returns the heat map. Placements and numbers of stores with the same coordinates share a cell.

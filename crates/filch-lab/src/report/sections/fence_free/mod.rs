@@ -13,8 +13,6 @@ use super::items::text;
 use crate::report::collect::Results;
 use crate::report::page::Section;
 
-const ID: &str = "fence-free";
-
 pub(super) fn section(results: &Results) -> Section {
     let mut items = vec![text(
         "A load can overtake only as many stores as the store buffer holds. A thief that knows this bound knows which tasks are \
@@ -27,5 +25,5 @@ pub(super) fn section(results: &Results) -> Section {
     items.extend(programs::normalised(results));
     items.push(closure::closure(results));
     items.push(costs::costs(results));
-    Section { id: ID, title: "Fence-Free Work Stealing on Bounded TSO Processors (2014)".to_owned(), items }
+    Section { id: "fence-free", title: "Fence-Free Work Stealing on Bounded TSO Processors (2014)".to_owned(), items }
 }

@@ -7,8 +7,8 @@ use crate::bench::THREADS;
 use crate::claims::{geometric_mean, Figures, Rounds};
 use crate::figures::threads;
 use crate::report::collect::Results;
-use crate::report::page::Item;
-use crate::report::sections::items::{bars, bench, figure, Texts};
+use crate::report::page::{Item, Texts};
+use crate::report::sections::items::{as_named, bars, bench, figure};
 
 /// The variants of figure 10, in its order.
 const VARIANTS: [&str; 5] = [THEP, "thep-4", THEP_INFINITE, FF_THE, "ff_the-4"];
@@ -16,37 +16,34 @@ const VARIANTS: [&str; 5] = [THEP, "thep-4", THEP_INFINITE, FF_THE, "ff_the-4"];
 /// The last group of bars.
 const MEAN: &str = "mean, paper's programs";
 
-pub(super) fn fence_cost(results: &Results) -> Item {
-    let figures = results.figures(cilk::SUITE);
-    let pairs: Vec<(String, &str, &str)> = {
-        let mut pairs: Vec<(String, &str, &str)> = Vec::new();
-        for bar in fence_removal(figures.series) {
-            // FF-THE has THEP's owner, except for the echo.
-            let pair = (format!("{} / {}", bar.free, bar.fenced), bar.free, bar.fenced);
-            if bar.free != FF_THE && !pairs.contains(&pair) {
-                pairs.push(pair);
-            }
-        }
-        pairs
-    };
-    let names: Vec<&str> = pairs.iter().map(|(name, ..)| &**name).collect();
+/// All programs, and the mean.
+fn groups(figures: Figures<'_>) -> Vec<(String, &str)> {
     let mut groups = figures.cases(MILLIS_A_RUN);
     groups.push(MEAN);
-    let chart = bars("time, with the fence = 1", Some(1.0), &groups, &names, |group, name| {
-        let &(_, free, fenced) = pairs.iter().find(|(known, ..)| known == name)?;
+    as_named(&groups)
+}
+
+pub(super) fn fence_cost(results: &Results) -> Item {
+    let figures = results.figures(cilk::SUITE);
+    let mut pairs: Vec<(String, (&str, &str))> = Vec::new();
+    for bar in fence_removal(figures.series) {
+        // FF-THE has THEP's owner, except for the echo.
+        let pair = (format!("{} / {}", bar.free, bar.fenced), (bar.free, bar.fenced));
+        if bar.free != FF_THE && !pairs.contains(&pair) {
+            pairs.push(pair);
+        }
+    }
+    let chart = bars("time, with the fence = 1", &groups(figures), &pairs, |group, &(free, fenced)| {
         of_group(figures, group, free, fenced, 1)
     });
-    figure(
-        Texts {
-            id: "fence-cost",
-            title: "Figure 1: one thread, without the fence".to_owned(),
-            caption: "The paper, on a Haswell: between 0.75 and 1. Each queue without a fence is compared with the same queue with the \
-                      fence. In programs with long leaves, the fence has little effect."
-                .to_owned(),
-            command: bench(cilk::SUITE, results.full, &[]),
-        },
-        chart,
-    )
+    let texts = Texts::new(
+        "fence-cost",
+        "Figure 1: one thread, without the fence",
+        "The paper, on a Haswell: between 0.75 and 1. Each queue without a fence is compared with the same queue with the \
+         fence. In programs with long leaves, the fence has little effect.",
+        bench(cilk::SUITE, results.full, &[]),
+    );
+    figure(texts, chart)
 }
 
 /// Returns the ratio of a program, or the mean of the paper's programs.
@@ -66,12 +63,11 @@ fn of_group(figures: Figures<'_>, group: &str, over: &str, under: &str, count: u
 
 pub(super) fn normalised(results: &Results) -> [Item; 2] {
     let figures = results.figures(cilk::SUITE);
-    let mut groups = figures.cases(MILLIS_A_RUN);
-    groups.push(MEAN);
+    let groups = groups(figures);
     // With one thread no thread waits for another, whatever delta is.
     let alone: &[&str] = &[THEP, FF_THE];
     [(1, "cilk-one", alone), (THREADS, "cilk-several", &VARIANTS)].map(|(count, id, names)| {
-        let chart = bars("time, the = 1", Some(1.0), &groups, names, |group, name| {
+        let chart = bars("time, the = 1", &groups, &as_named(names), |group, name| {
             of_group(figures, group, name, THE, count)
         });
         let caption = if count == 1 {
@@ -81,16 +77,14 @@ pub(super) fn normalised(results: &Results) -> [Item; 2] {
              delta = S / 2 does not steal in 6 of 11 programs, with delta = 4 in one. A number after a name is delta: each pop \
              makes extra stores for it, unlike in the paper. Thieves of `inf` always wait."
         };
-        let trusted = figures.note(groups[0], MILLIS_A_RUN, (THEP, count)).map(|note| format!(" THEP: {note}."));
-        figure(
-            Texts {
-                id,
-                title: format!("Figure 10: Cilk programs compared with THE, {}", threads(count)),
-                caption: caption.to_owned() + &trusted.unwrap_or_default(),
-                command: bench(cilk::SUITE, results.full, &[]),
-            },
-            chart,
-        )
+        let trusted = figures.note(groups[0].1, MILLIS_A_RUN, (THEP, count)).map(|note| format!(" THEP: {note}."));
+        let texts = Texts::new(
+            id,
+            format!("Figure 10: Cilk programs compared with THE, {}", threads(count)),
+            caption.to_owned() + &trusted.unwrap_or_default(),
+            bench(cilk::SUITE, results.full, &[]),
+        );
+        figure(texts, chart)
     })
 }
 
@@ -107,8 +101,7 @@ mod tests {
             let other = !is_of_the_paper(&series.case) && series.name == THEP;
             series.samples = vec![if other { 9.0 } else { 1.0 }; 7];
         }
-        let [Item::Figure(figure), _] = normalised(&results) else { panic!("nothing is drawn") };
-        let Chart::Bars(bars) = figure.chart else { panic!("no bars") };
+        let [Item::Figure(_, Chart::Bars(bars)), _] = normalised(&results) else { panic!("no bars") };
         let mean = bars.series[0].bars.last().unwrap().unwrap();
         assert!((mean.value - 1.0).abs() < 1e-9, "{mean:?}");
     }
@@ -120,8 +113,8 @@ mod tests {
             series.note = Some("delta 37 by 1 extra store a pop; S = 73, as measured before in this report".to_owned());
         }
         for item in normalised(&results) {
-            let Item::Figure(figure) = item else { panic!("nothing is drawn") };
-            assert!(figure.caption.contains("S = 73") && figure.caption.len() <= 500, "{}", figure.caption);
+            let Item::Figure(texts, _) = item else { panic!("nothing is drawn") };
+            assert!(texts.caption.contains("S = 73") && texts.caption.len() <= 500, "{}", texts.caption);
         }
     }
 }

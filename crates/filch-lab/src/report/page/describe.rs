@@ -7,7 +7,7 @@ use crate::figures::number;
 const FEW: usize = 24;
 
 /// Returns the description of a chart.
-pub(super) fn describe(chart: &Chart) -> String {
+pub(in crate::report) fn describe(chart: &Chart) -> String {
     match chart {
         Chart::Bars(chart) => bars(chart),
         Chart::Lines(chart) => lines(chart),
