@@ -71,6 +71,8 @@ mod tests {
     fn bad_arguments_are_refused_with_a_reason() {
         assert!(refusal(&[]).contains("give the name"));
         assert!(refusal(&["idle", "half"]).contains("`half` is not an amount"));
-        assert!(refusal(&["nothing", "full"]).contains("no program `nothing`"));
+        for name in ["nothing", "outside/small-51", "outside/outside/small-50", "scope-allocations/scope-101k"] {
+            assert!(refusal(&[name, "quick"]).contains(&format!("no program `{name}`")));
+        }
     }
 }

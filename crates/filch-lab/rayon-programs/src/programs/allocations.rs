@@ -2,13 +2,14 @@
 //!
 //! The first round is warm-up: queues grow, and cores may keep memory for the next round.
 
+use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use rayon::Scope;
 
 use super::spawn::Jobs;
-use super::{own_pool, Program};
-use crate::clock::{checksum, counted, Round};
+use super::{own_pool, results, Program};
+use crate::clock::counted;
 use crate::random::mix;
 
 /// The program with that name, or `None` if it does not exist.
@@ -64,25 +65,33 @@ impl<'a> Task<'a> {
     }
 }
 
-/// `tasks` tasks, all spawned by the task that opens the scope.
-fn flat(tasks: usize) -> Program {
-    let results = empty_results(tasks);
+/// A program that counts the allocations of `count` tasks, all spawned by `spawn`.
+fn tasks(count: usize, spawn: impl Fn(&[AtomicU64]) + 'static) -> Program {
+    let results = results::empty(count);
     Box::new(move || {
-        round(&results, || {
-            rayon::scope(|scope| {
-                for place in 0..tasks {
-                    let task = Task::new(&results, place);
-                    spawn(scope, move |_| task.run());
-                }
-            });
-        })
+        results::clear(&results);
+        counted(count as u64, || spawn(&results), |()| results::sum(&results))
     })
+}
+
+/// `count` tasks, all spawned by the task that opens the scope.
+fn flat(count: usize) -> Program {
+    tasks(count, |results| one_scope(results, 0..results.len()))
+}
+
+/// A scope of a task for each of `places`.
+fn one_scope(results: &[AtomicU64], places: Range<usize>) {
+    rayon::scope(|scope| {
+        for place in places {
+            let task = Task::new(results, place);
+            spawn(scope, move |_| task.run());
+        }
+    });
 }
 
 /// A tree of tasks with `layers` layers. Each task spawns two more.
 fn tree(layers: u32) -> Program {
-    let results = empty_results((1 << layers) - 1);
-    Box::new(move || round(&results, || rayon::scope(|scope| branch(scope, Task::new(&results, 0)))))
+    tasks((1 << layers) - 1, |results| rayon::scope(|scope| branch(scope, Task::new(results, 0))))
 }
 
 fn branch<'scope>(scope: &Scope<'scope>, task: Task<'scope>) {
@@ -95,22 +104,12 @@ fn branch<'scope>(scope: &Scope<'scope>, task: Task<'scope>) {
     }
 }
 
-/// `scopes` scopes of `tasks` tasks each, one after the other, called from inside a pool.
-fn small(tasks: usize, scopes: usize) -> Result<Program, String> {
-    let results = empty_results(tasks * scopes);
+/// `scopes` scopes of `size` tasks each, one after the other, called from inside a pool.
+fn small(size: usize, scopes: usize) -> Result<Program, String> {
     let pool = own_pool()?;
-    Ok(Box::new(move || {
-        let all = || {
-            for first in (0..results.len()).step_by(tasks) {
-                rayon::scope(|scope| {
-                    for place in first..first + tasks {
-                        let task = Task::new(&results, place);
-                        spawn(scope, move |_| task.run());
-                    }
-                });
-            }
-        };
-        round(&results, || pool.install(all))
+    Ok(tasks(size * scopes, move |results| {
+        let firsts = (0..results.len()).step_by(size);
+        pool.install(|| firsts.for_each(|first| one_scope(results, first..first + size)));
     }))
 }
 
@@ -127,18 +126,10 @@ fn inside(count: usize) -> Result<Program, String> {
     Ok(Box::new(move || jobs.counted_round(|| pool.install(|| (0..count).for_each(spawn)))))
 }
 
-fn empty_results(tasks: usize) -> Vec<AtomicU64> {
-    (0..tasks).map(|_| AtomicU64::new(0)).collect()
-}
-
-fn round(results: &[AtomicU64], work: impl FnOnce()) -> Round {
-    results.iter().for_each(|result| result.store(0, Ordering::Relaxed));
-    counted(results.len() as u64, work, |()| checksum(results.iter().map(|result| result.load(Ordering::Relaxed))))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::clock::checksum;
 
     #[test]
     fn every_task_is_run_and_allocations_are_counted() {
@@ -150,10 +141,5 @@ mod tests {
             assert_eq!(round.checksum(), all(tasks));
             assert!(round.allocations().is_some());
         }
-    }
-
-    #[test]
-    fn an_unknown_name_has_no_program() {
-        assert!(named("scope-101k").unwrap().is_none());
     }
 }

@@ -2,8 +2,8 @@
 
 use std::hint::black_box;
 
-use super::Program;
-use crate::clock::{checksum, timed};
+use super::{repeated, Program};
+use crate::clock::checksum;
 
 /// The sum of a perfect binary tree of `layers` layers. Every node is a join.
 ///
@@ -12,7 +12,7 @@ use crate::clock::{checksum, timed};
 /// for all cores.
 pub(crate) fn tree(layers: u32) -> Program {
     let nodes: Vec<u32> = (0..(1u32 << layers) - 1).collect();
-    Box::new(move || timed(nodes.len() as u64, || tree_sum(&nodes), |&sum| checksum([sum])))
+    repeated(nodes.len() as u64, move || tree_sum(&nodes), |&sum| checksum([sum]))
 }
 
 fn tree_sum(nodes: &[u32]) -> u64 {
@@ -26,7 +26,7 @@ fn tree_sum(nodes: &[u32]) -> u64 {
 pub(crate) fn fib(n: u32) -> Program {
     // The number of sums is the number of ones to add up, less one.
     let sums = (1..=n).fold((0, 1), |(a, b), _| (b, a + b)).1 - 1;
-    Box::new(move || timed(sums, || fibonacci(black_box(n)), |&number| checksum([number])))
+    repeated(sums, move || fibonacci(black_box(n)), |&number| checksum([number]))
 }
 
 fn fibonacci(n: u32) -> u64 {

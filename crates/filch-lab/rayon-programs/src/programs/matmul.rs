@@ -44,10 +44,4 @@ mod tests {
         multiply_row(&[2.0, 3.0], &[1.0, 10.0, 100.0, 1000.0], &mut result);
         assert_eq!(result, [302.0, 3020.0]);
     }
-
-    #[test]
-    fn every_round_has_the_same_result() {
-        let mut program = program(20);
-        assert_eq!(program().checksum(), program().checksum());
-    }
 }

@@ -10,6 +10,7 @@ mod matmul;
 mod n_body;
 mod numbers;
 mod outside;
+mod results;
 mod scope_spawn;
 mod sieve;
 mod small;
@@ -21,10 +22,15 @@ mod walk;
 
 use rayon::{ThreadPool, ThreadPoolBuilder};
 
-use crate::clock::Round;
+use crate::clock::{timed, Round};
 
 /// A program. A call runs a round.
 pub(crate) type Program = Box<dyn FnMut() -> Round>;
+
+/// A program whose rounds run `work`, which makes `operations` operations.
+fn repeated<T: 'static>(operations: u64, work: impl Fn() -> T + 'static, check: fn(&T) -> u64) -> Program {
+    Box::new(move || timed(operations, &work, check))
+}
 
 /// How often a round repeats its work. The work that the name describes is the same in both.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -98,4 +104,23 @@ pub(crate) fn named(name: &str, amount: Amount) -> Result<Option<Program>, Strin
         "tick-serial" => tick::serial(amount.of(125, 60)),
         _ => return Ok(None),
     }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_round_starts_from_the_same_state() {
+        let programs = [
+            matmul::program(20),
+            n_body::program(30, 3),
+            life::program(16, 4),
+            life::program(16, 5),
+            walk::program(20).unwrap(),
+        ];
+        for (place, mut program) in programs.into_iter().enumerate() {
+            assert_eq!(program().checksum(), program().checksum(), "program {place}");
+        }
+    }
 }

@@ -4,8 +4,8 @@
 
 use rayon::prelude::*;
 
-use super::Program;
-use crate::clock::{checksum, timed};
+use super::{repeated, Program};
+use crate::clock::checksum;
 use crate::random::Random;
 
 const STEP: f64 = 1e-3;
@@ -25,13 +25,8 @@ pub(crate) fn program(count: usize, steps: u64) -> Program {
     let mut vector = |size: f64| [(); 3].map(|()| (random.fraction() - 0.5) * size);
     let bodies: Vec<Body> =
         (0..count).map(|_| Body { place: vector(2.0), velocity: vector(0.1), mass: 1.0 / count as f64 }).collect();
-    Box::new(move || {
-        timed(
-            1,
-            || (0..steps).fold(bodies.clone(), |bodies, _| step(&bodies)),
-            |bodies| checksum(bodies.iter().flat_map(|body| body.place).map(f64::to_bits)),
-        )
-    })
+    let moved = move || (0..steps).fold(bodies.clone(), |bodies, _| step(&bodies));
+    repeated(1, moved, |bodies| checksum(bodies.iter().flat_map(|body| body.place).map(f64::to_bits)))
 }
 
 fn step(bodies: &[Body]) -> Vec<Body> {
@@ -64,11 +59,5 @@ mod tests {
         assert!(bodies[0].place[0] > -1.0);
         assert_eq!(bodies[0].place[0], -bodies[1].place[0]);
         assert_eq!(bodies[0].place[1], 0.0);
-    }
-
-    #[test]
-    fn every_round_starts_from_the_same_state() {
-        let mut program = program(30, 3);
-        assert_eq!(program().checksum(), program().checksum());
     }
 }

@@ -2,7 +2,7 @@
 
 use rayon::prelude::*;
 
-use super::Program;
+use super::{repeated, Program};
 use crate::busy;
 use crate::clock::{checksum, timed};
 use crate::random::{mix, Random};
@@ -19,25 +19,15 @@ fn random_numbers(count: usize) -> Vec<u64> {
 pub(crate) fn sum(count: usize, passes: u64) -> Program {
     // Half words, so that no sum overflows.
     let numbers: Vec<u64> = random_numbers(count).into_iter().map(|number| number >> 32).collect();
-    Box::new(move || {
-        timed(
-            passes,
-            || (0..passes).map(|_| numbers.par_iter().sum::<u64>()).collect::<Vec<_>>(),
-            |sums| checksum(sums.iter().copied()),
-        )
-    })
+    let sums = move || (0..passes).map(|_| numbers.par_iter().sum::<u64>()).collect::<Vec<_>>();
+    repeated(passes, sums, |sums| checksum(sums.iter().copied()))
 }
 
 /// Collects a new list with a mixed value for each number.
 pub(crate) fn map_collect(count: usize) -> Program {
     let numbers = random_numbers(count);
-    Box::new(move || {
-        timed(
-            1,
-            || numbers.par_iter().map(|&number| mix(number)).collect::<Vec<u64>>(),
-            |mapped| checksum(mapped.iter().copied()),
-        )
-    })
+    let mapped = move || numbers.par_iter().map(|&number| mix(number)).collect::<Vec<u64>>();
+    repeated(1, mapped, |mapped| checksum(mapped.iter().copied()))
 }
 
 /// Sorts all numbers.
@@ -59,7 +49,7 @@ pub(crate) fn sort(count: usize) -> Program {
 /// A little work for each number of a serial iterator, which threads advance in turns.
 pub(crate) fn bridge(count: u64) -> Program {
     let sum = move || (0..count).par_bridge().map(item).reduce(|| 0, u64::wrapping_add);
-    Box::new(move || timed(1, sum, |&sum| checksum([sum])))
+    repeated(1, sum, |&sum| checksum([sum]))
 }
 
 fn item(number: u64) -> u64 {
@@ -69,10 +59,8 @@ fn item(number: u64) -> u64 {
 /// The sum of a mixed value for each number, split down to single numbers.
 pub(crate) fn in_parts_of_one(count: usize) -> Program {
     let numbers = random_numbers(count);
-    Box::new(move || {
-        let sum = || numbers.par_iter().with_max_len(1).map(|&number| mix(number)).reduce(|| 0, u64::wrapping_add);
-        timed(1, sum, |&sum| checksum([sum]))
-    })
+    let sum = move || numbers.par_iter().with_max_len(1).map(|&number| mix(number)).reduce(|| 0, u64::wrapping_add);
+    repeated(1, sum, |&sum| checksum([sum]))
 }
 
 #[cfg(test)]

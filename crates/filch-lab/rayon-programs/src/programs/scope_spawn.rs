@@ -5,61 +5,43 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use rayon::prelude::*;
 use rayon::Scope;
 
-use super::{own_pool, Program};
-use crate::clock::{checksum, timed, Round};
+use super::{own_pool, results, Program};
+use crate::clock::timed;
 use crate::random::mix;
 
-/// The result of each task, in a place of its own.
-///
-/// A sum that all tasks share would be most of their cost.
-type Results = [AtomicU64];
-
-/// `tasks` tasks, all spawned by the task that opens the scope.
-pub(crate) fn flat(tasks: u64) -> Program {
-    let results = empty_results(tasks);
+/// A program of `count` tasks, all spawned by `spawn`, each of which leaves a result.
+fn tasks(count: usize, spawn: impl Fn(&Vec<AtomicU64>) + 'static) -> Program {
+    let results = results::empty(count);
     Box::new(move || {
-        round(&results, || {
-            rayon::scope(|scope| {
-                for task in 0..tasks {
-                    let results = &results;
-                    scope.spawn(move |_| finish(results, task));
-                }
-            });
-        })
+        results::clear(&results);
+        timed(count as u64, || spawn(&results), |()| results::sum(&results))
+    })
+}
+
+/// `count` tasks, all spawned by the task that opens the scope.
+pub(crate) fn flat(count: u64) -> Program {
+    tasks(count as usize, move |results| {
+        rayon::scope(|scope| (0..count).for_each(|task| scope.spawn(move |_| finish(results, task))));
     })
 }
 
 /// Like [`flat`], but with `scope_fifo`: the oldest task first.
-pub(crate) fn flat_fifo(tasks: u64) -> Program {
-    let results = empty_results(tasks);
-    Box::new(move || {
-        round(&results, || {
-            rayon::scope_fifo(|scope| {
-                for task in 0..tasks {
-                    let results = &results;
-                    scope.spawn_fifo(move |_| finish(results, task));
-                }
-            });
-        })
+pub(crate) fn flat_fifo(count: u64) -> Program {
+    tasks(count as usize, move |results| {
+        rayon::scope_fifo(|scope| (0..count).for_each(|task| scope.spawn_fifo(move |_| finish(results, task))));
     })
 }
 
-/// `tasks` tasks, spawned by all threads that run a parallel iterator inside the scope.
-pub(crate) fn by_iterator(tasks: u64) -> Program {
-    let results = empty_results(tasks);
-    Box::new(move || {
-        round(&results, || {
-            rayon::scope(|scope| {
-                let results = &results;
-                (0..tasks).into_par_iter().for_each(|task| scope.spawn(move |_| finish(results, task)));
-            });
-        })
+/// `count` tasks, spawned by all threads that run a parallel iterator inside the scope.
+pub(crate) fn by_iterator(count: u64) -> Program {
+    tasks(count as usize, move |results| {
+        rayon::scope(|scope| (0..count).into_par_iter().for_each(|task| scope.spawn(move |_| finish(results, task))));
     })
 }
 
 /// `scopes` scopes of `tasks` tasks each, one after the other, called from inside a pool.
 pub(crate) fn small(tasks: usize, scopes: u64) -> Result<Program, String> {
-    let results = empty_results(tasks as u64 * scopes);
+    let results = results::empty(tasks * scopes as usize);
     let pool = own_pool()?;
     Ok(Box::new(move || {
         let all = || {
@@ -67,19 +49,17 @@ pub(crate) fn small(tasks: usize, scopes: u64) -> Result<Program, String> {
                 rayon::scope(|scope| own.iter().for_each(|result| scope.spawn(|_| set(result, own.len() as u64))));
             }
         };
-        let sum = || checksum(results.iter().map(|result| result.load(Ordering::Relaxed)));
-        results.iter().for_each(|result| result.store(0, Ordering::Relaxed));
-        pool.install(|| timed(scopes, all, |()| sum()))
+        results::clear(&results);
+        pool.install(|| timed(scopes, all, |()| results::sum(&results)))
     }))
 }
 
 /// A tree of tasks with `layers` layers. Each task spawns two more.
 pub(crate) fn tree(layers: u32) -> Program {
-    let results = empty_results((1 << layers) - 1);
-    Box::new(move || round(&results, || rayon::scope(|scope| branch(scope, &results, 0))))
+    tasks((1 << layers) - 1, |results| rayon::scope(|scope| branch(scope, results, 0)))
 }
 
-fn branch<'scope>(scope: &Scope<'scope>, results: &'scope Results, task: u64) {
+fn branch<'scope>(scope: &Scope<'scope>, results: &'scope [AtomicU64], task: u64) {
     finish(results, task);
     for child in [2 * task + 1, 2 * task + 2] {
         if child < results.len() as u64 {
@@ -88,7 +68,7 @@ fn branch<'scope>(scope: &Scope<'scope>, results: &'scope Results, task: u64) {
     }
 }
 
-fn finish(results: &Results, task: u64) {
+fn finish(results: &[AtomicU64], task: u64) {
     set(&results[task as usize], mix(task + 1));
 }
 
@@ -97,18 +77,10 @@ fn set(result: &AtomicU64, number: u64) {
     result.store(number, Ordering::Relaxed);
 }
 
-fn empty_results(tasks: u64) -> Vec<AtomicU64> {
-    (0..tasks).map(|_| AtomicU64::new(0)).collect()
-}
-
-fn round(results: &Results, work: impl FnOnce()) -> Round {
-    results.iter().for_each(|result| result.store(0, Ordering::Relaxed));
-    timed(results.len() as u64, work, |()| checksum(results.iter().map(|result| result.load(Ordering::Relaxed))))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::clock::checksum;
 
     #[test]
     fn every_task_is_run() {

@@ -4,8 +4,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Barrier, Condvar, Mutex, PoisonError};
 use std::thread;
 
-use super::{own_pool, Program};
-use crate::clock::{checksum, counted, timed, Round};
+use super::{own_pool, results, Program};
+use crate::clock::{counted, timed, Round};
 use crate::random::mix;
 
 /// The state that all jobs of a program share.
@@ -24,12 +24,8 @@ impl Jobs {
     ///
     /// Jobs may borrow only what lives forever, and a program lives as long as its process.
     pub(super) fn leaked(count: usize) -> &'static Jobs {
-        let results = (0..count).map(|_| AtomicU64::new(0)).collect();
+        let results = results::empty(count);
         Box::leak(Box::new(Jobs { results, left: AtomicU64::new(0), lock: Mutex::new(()), all_done: Condvar::new() }))
-    }
-
-    fn count(&self) -> u64 {
-        self.results.len() as u64
     }
 
     /// Finishes a job. The last job wakes the waiting thread.
@@ -50,25 +46,22 @@ impl Jobs {
         let _locked = self.all_done.wait_while(locked, is_left).unwrap_or_else(PoisonError::into_inner);
     }
 
-    fn reset(&self) {
-        self.results.iter().for_each(|result| result.store(0, Ordering::Relaxed));
-        self.left.store(self.count(), Ordering::Relaxed);
-    }
-
-    fn checksum(&self) -> u64 {
-        checksum(self.results.iter().map(|result| result.load(Ordering::Relaxed)))
-    }
-
     /// Times `spawn`, which spawns all jobs, until all of them have run.
     fn round(&self, spawn: impl FnOnce()) -> Round {
-        self.reset();
-        timed(self.count(), || self.spawn_and_wait(spawn), |()| self.checksum())
+        timed(self.reset(), || self.spawn_and_wait(spawn), |()| results::sum(&self.results))
     }
 
     /// Like `round`, with a count of the allocations.
     pub(super) fn counted_round(&self, spawn: impl FnOnce()) -> Round {
-        self.reset();
-        counted(self.count(), || self.spawn_and_wait(spawn), |()| self.checksum())
+        counted(self.reset(), || self.spawn_and_wait(spawn), |()| results::sum(&self.results))
+    }
+
+    /// Makes all jobs run again. Returns their number.
+    fn reset(&self) -> u64 {
+        results::clear(&self.results);
+        let count = self.results.len() as u64;
+        self.left.store(count, Ordering::Relaxed);
+        count
     }
 
     fn spawn_and_wait(&self, spawn: impl FnOnce()) {
@@ -118,6 +111,7 @@ pub(crate) fn outside(threads: usize, count: usize) -> Program {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::clock::checksum;
 
     #[test]
     fn every_job_is_run_wherever_it_is_spawned() {

@@ -2,20 +2,15 @@
 
 use rayon::prelude::*;
 
-use super::Program;
-use crate::clock::{checksum, timed};
+use super::{repeated, Program};
+use crate::clock::checksum;
 use crate::random::Random;
 
 /// Splits a text of about `bytes` bytes.
 pub(crate) fn program(bytes: usize) -> Program {
     let text = text(bytes);
-    Box::new(move || {
-        timed(
-            1,
-            || lines(&text).into_iter().chain(words(&text)).collect::<Vec<_>>(),
-            |counts| checksum(counts.iter().copied()),
-        )
-    })
+    let counts = move || lines(&text).into_iter().chain(words(&text)).collect::<Vec<_>>();
+    repeated(1, counts, |counts| checksum(counts.iter().copied()))
 }
 
 /// The number of lines and the length of the longest.
