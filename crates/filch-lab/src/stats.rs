@@ -22,15 +22,18 @@ pub(crate) fn min(samples: &[f64]) -> Option<f64> {
 
 /// The smallest sample that is no less than nine tenths of them.
 pub(crate) fn p90(samples: &[f64]) -> Option<f64> {
-    let sorted = sorted(samples);
-    let rank = (sorted.len() * 9).div_ceil(10);
-    sorted.get(rank.checked_sub(1)?).copied()
+    at_tenths(samples, 9)
 }
 
 /// The smallest sample that is no less than a tenth of them.
 pub(crate) fn p10(samples: &[f64]) -> Option<f64> {
+    at_tenths(samples, 1)
+}
+
+/// The smallest sample that is no less than this many tenths of them.
+fn at_tenths(samples: &[f64], tenths: usize) -> Option<f64> {
     let sorted = sorted(samples);
-    let rank = sorted.len().div_ceil(10);
+    let rank = (sorted.len() * tenths).div_ceil(10);
     sorted.get(rank.checked_sub(1)?).copied()
 }
 

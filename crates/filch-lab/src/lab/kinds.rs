@@ -6,6 +6,21 @@
 use std::fs;
 
 use anyhow::{bail, Result};
+use serde::{Deserialize, Serialize};
+
+use super::calibration::cpuid;
+
+/// The kind of a core.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(super) enum Kind {
+    /// All cores are alike, or the kind is unknown.
+    Any,
+    /// A fast core of a hybrid CPU.
+    Performance,
+    /// A small core of a hybrid CPU.
+    Efficient,
+}
 
 /// The hardware threads of each kind of core, as Linux lists them on hybrid CPUs.
 ///
@@ -24,6 +39,19 @@ impl Kinds {
         let list =
             |path: &str| fs::read_to_string(path).ok().and_then(|text| parse_cpu_list(&text)).unwrap_or_default();
         Kinds { performance: list("/sys/devices/cpu_core/cpus"), efficient: list("/sys/devices/cpu_atom/cpus") }
+    }
+
+    /// Returns the usable hardware threads of each kind. Kinds without any are left out.
+    ///
+    /// If the system reports no kinds, there is a single kind.
+    pub(super) fn usable(&self, allowed: &[usize]) -> Vec<(Kind, Vec<usize>)> {
+        let usable = |threads: &[usize]| allowed.iter().copied().filter(|id| threads.contains(id)).collect::<Vec<_>>();
+        let kinds = [(Kind::Performance, usable(&self.performance)), (Kind::Efficient, usable(&self.efficient))];
+        let mut kinds: Vec<_> = kinds.into_iter().filter(|(_, threads)| !threads.is_empty()).collect();
+        if kinds.is_empty() {
+            kinds.push((Kind::Any, allowed.to_vec()));
+        }
+        kinds
     }
 
     /// Returns why a process restricted to these hardware threads cannot measure all cores, if so.
@@ -56,20 +84,9 @@ pub(super) fn ensure_all_measurable() -> Result<()> {
 }
 
 /// Whether the CPU reports several kinds of cores.
-#[cfg(target_arch = "x86_64")]
 fn is_hybrid() -> bool {
-    use std::arch::x86_64::{__cpuid, __cpuid_count};
-
-    // SAFETY: every x86-64 CPU has the instruction. Newer compilers know that and require no
-    // `unsafe`.
-    #[allow(unused_unsafe)]
-    let (last, features) = unsafe { (__cpuid(0).eax, __cpuid_count(7, 0)) };
-    last >= 7 && features.edx >> 15 & 1 == 1
-}
-
-#[cfg(not(target_arch = "x86_64"))]
-fn is_hybrid() -> bool {
-    false
+    let ([last, ..], [_, _, _, features]) = (cpuid(0), cpuid(7));
+    last >= 7 && features >> 15 & 1 == 1
 }
 
 /// Parses a list of numbers as the kernel writes it: `0-3,8`.
@@ -90,6 +107,15 @@ pub(super) fn parse_cpu_list(text: &str) -> Option<Vec<usize>> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn each_kind_has_its_allowed_threads() {
+        let both = Kinds { performance: vec![5, 6, 7, 16], efficient: vec![8, 9] };
+        assert_eq!(both.usable(&[5, 6, 9]), [(Kind::Performance, vec![5, 6]), (Kind::Efficient, vec![9])]);
+        assert_eq!(both.usable(&[16]), [(Kind::Performance, vec![16])]);
+        assert_eq!(Kinds::default().usable(&[3, 4]), [(Kind::Any, vec![3, 4])]);
+        assert_eq!(Kinds::default().usable(&[]), [(Kind::Any, vec![])]);
+    }
 
     #[test]
     fn a_kind_without_an_allowed_core_is_reported() {

@@ -28,10 +28,17 @@ impl Cpu {
     ///
     /// All cores of a hybrid CPU return the same model.
     pub(crate) fn here() -> Option<Cpu> {
-        #[cfg(target_arch = "x86_64")]
-        return Some(asked::cpu());
-        #[cfg(not(target_arch = "x86_64"))]
-        None
+        /// The last leaf that has a part of the brand string.
+        const END_OF_NAME: u32 = 0x8000_0004;
+
+        if !cfg!(target_arch = "x86_64") {
+            return None;
+        }
+        let [_, ebx, ecx, edx] = cpuid(0);
+        let (family, model, stepping) = signature(cpuid(1)[0]);
+        let has_name = cpuid(0x8000_0000)[0] >= END_OF_NAME;
+        let brand = if has_name { text((END_OF_NAME - 2..=END_OF_NAME).flat_map(cpuid)) } else { String::new() };
+        Some(Cpu { vendor: text([ebx, edx, ecx]), family, model, stepping, brand })
     }
 
     /// Returns whether a hypervisor reports its presence.
@@ -39,10 +46,8 @@ impl Cpu {
     /// [`here`](Cpu::here) then returns what the hypervisor lets the CPU report: different hosts
     /// may report the same.
     pub(crate) fn is_under_hypervisor() -> bool {
-        #[cfg(target_arch = "x86_64")]
-        return asked::hypervisor();
-        #[cfg(not(target_arch = "x86_64"))]
-        false
+        // The bit that no CPU sets itself.
+        cpuid(1)[2] >> 31 == 1
     }
 }
 
@@ -69,66 +74,44 @@ impl fmt::Display for Cpu {
     }
 }
 
+/// Returns the registers `eax`, `ebx`, `ecx` and `edx` of a leaf; zeros if this is not an x86-64.
 #[cfg(target_arch = "x86_64")]
-mod asked {
-    use std::arch::x86_64::{__cpuid, CpuidResult};
-
-    use super::Cpu;
-
-    /// The last leaf that has a part of the brand string.
-    const END_OF_NAME: u32 = 0x8000_0004;
-
-    fn leaf(number: u32) -> CpuidResult {
-        // SAFETY: every x86-64 has the instruction. Newer compilers know that, and require no
-        // `unsafe`.
-        #[allow(unused_unsafe)]
-        unsafe {
-            __cpuid(number)
-        }
-    }
-
-    pub(super) fn cpu() -> Cpu {
-        let first = leaf(0);
-        let (family, model, stepping) = signature(leaf(1).eax);
-        let brand = if leaf(0x8000_0000).eax >= END_OF_NAME {
-            let parts =
-                (END_OF_NAME - 2..=END_OF_NAME).map(leaf).flat_map(|part| [part.eax, part.ebx, part.ecx, part.edx]);
-            text(parts)
-        } else {
-            String::new()
-        };
-        Cpu { vendor: text([first.ebx, first.edx, first.ecx]), family, model, stepping, brand }
-    }
-
-    /// Returns the bit that no CPU sets itself.
-    pub(super) fn hypervisor() -> bool {
-        leaf(1).ecx >> 31 == 1
-    }
-
-    /// Returns family, model and stepping.
-    ///
-    /// Family and model are each stored in two parts.
-    pub(super) fn signature(word: u32) -> (u32, u32, u32) {
-        let (base, model) = (word >> 8 & 0xf, word >> 4 & 0xf);
-        let family = if base == 0xf { base + (word >> 20 & 0xff) } else { base };
-        let model = if base == 0x6 || base == 0xf { model | (word >> 16 & 0xf) << 4 } else { model };
-        (family, model, word & 0xf)
-    }
-
-    /// Returns the text in the words, as a single line.
-    pub(super) fn text(words: impl IntoIterator<Item = u32>) -> String {
-        let bytes = words.into_iter().flat_map(u32::to_le_bytes).filter(|&byte| byte != 0);
-        let spelt: String =
-            bytes.map(|byte| if byte == b' ' || byte.is_ascii_graphic() { byte as char } else { '?' }).collect();
-        let spelt = spelt.trim();
-        if spelt.is_empty() {
-            String::from("unknown")
-        } else {
-            String::from(spelt)
-        }
-    }
+pub(crate) fn cpuid(leaf: u32) -> [u32; 4] {
+    // SAFETY: every x86-64 has the instruction. Newer compilers know that, and require no
+    // `unsafe`.
+    #[allow(unused_unsafe)]
+    let leaf = unsafe { std::arch::x86_64::__cpuid_count(leaf, 0) };
+    [leaf.eax, leaf.ebx, leaf.ecx, leaf.edx]
 }
 
+/// Returns zeros: this is not an x86-64.
+#[cfg(not(target_arch = "x86_64"))]
+pub(crate) fn cpuid(_leaf: u32) -> [u32; 4] {
+    [0; 4]
+}
+
+/// Returns family, model and stepping.
+///
+/// Family and model are each stored in two parts.
+fn signature(word: u32) -> (u32, u32, u32) {
+    let (base, model) = (word >> 8 & 0xf, word >> 4 & 0xf);
+    let family = if base == 0xf { base + (word >> 20 & 0xff) } else { base };
+    let model = if base == 0x6 || base == 0xf { model | (word >> 16 & 0xf) << 4 } else { model };
+    (family, model, word & 0xf)
+}
+
+/// Returns the text in the words, as a single line.
+fn text(words: impl IntoIterator<Item = u32>) -> String {
+    let bytes = words.into_iter().flat_map(u32::to_le_bytes).filter(|&byte| byte != 0);
+    let spelt: String =
+        bytes.map(|byte| if byte == b' ' || byte.is_ascii_graphic() { byte as char } else { '?' }).collect();
+    let spelt = spelt.trim();
+    if spelt.is_empty() {
+        String::from("unknown")
+    } else {
+        String::from(spelt)
+    }
+}
 #[cfg(all(test, target_arch = "x86_64"))]
 mod tests {
     use super::*;
@@ -144,15 +127,15 @@ mod tests {
     #[test]
     fn family_and_model_are_put_together_from_their_parts() {
         // Ice Lake server, Haswell, Zen 4.
-        assert_eq!(asked::signature(0x606a6), (6, 106, 6));
-        assert_eq!(asked::signature(0x306c3), (6, 60, 3));
-        assert_eq!(asked::signature(0xa60f12), (25, 97, 2));
+        assert_eq!(signature(0x606a6), (6, 106, 6));
+        assert_eq!(signature(0x306c3), (6, 60, 3));
+        assert_eq!(signature(0xa60f12), (25, 97, 2));
     }
 
     #[test]
     fn a_name_is_one_line() {
-        assert_eq!(asked::text([u32::from_le_bytes(*b" a b"), u32::from_le_bytes(*b"\n\0\0c")]), "a b?c");
-        assert_eq!(asked::text([0, 0]), "unknown");
+        assert_eq!(text([u32::from_le_bytes(*b" a b"), u32::from_le_bytes(*b"\n\0\0c")]), "a b?c");
+        assert_eq!(text([0, 0]), "unknown");
     }
 
     #[test]

@@ -34,7 +34,7 @@ use std::path::Path;
 use anyhow::{ensure, Context, Result};
 use serde::{Deserialize, Serialize};
 
-pub(crate) use cpu::Cpu;
+pub(crate) use cpu::{cpuid, Cpu};
 
 use crate::{figures, input_file};
 

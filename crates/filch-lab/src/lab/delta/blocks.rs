@@ -9,7 +9,7 @@
 //! A locked instruction or a fence empties the buffer: no pop before it is hidden after it. It
 //! counts as more stores than any buffer holds.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 
 use iced_x86::{
     Decoder, DecoderOptions, FlowControl, Instruction, InstructionInfoFactory, Mnemonic, OpAccess, OpKind, Register,
@@ -42,17 +42,17 @@ pub(super) struct Block {
     pub(super) end: End,
 }
 
-/// How control leaves a block. Targets are indices into the list of blocks.
+/// How control leaves an instruction or a block. Targets are addresses; a block begins at each.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum End {
     /// Falls through to the next block.
     Falls,
-    /// Jumps to this block.
-    Jumps(usize),
-    /// Branches to this block, or falls through to the next.
-    Branches(usize),
-    /// Calls the function that begins at this block.
-    Calls(usize),
+    /// Jumps to this address.
+    Jumps(u64),
+    /// Branches to this address, or falls through to the next block.
+    Branches(u64),
+    /// Calls the function that begins at this address.
+    Calls(u64),
     /// Calls a function of a library.
     CallsLibrary,
     /// Jumps to a function of a library, which returns to this function's caller.
@@ -76,21 +76,6 @@ pub(super) struct Code {
     pub(super) address_taken: HashSet<usize>,
 }
 
-/// Where control goes after an instruction, as addresses.
-#[derive(Clone, Copy, Debug)]
-enum Flow {
-    Next,
-    Jump(u64),
-    Branch(u64),
-    Call(u64),
-    CallLibrary,
-    JumpToLibrary,
-    CallUnknown,
-    JumpUnknown,
-    Return,
-    Stop,
-}
-
 impl Code {
     /// Cuts a program into blocks. The instruction at each of `places` becomes its own block.
     pub(super) fn new(program: &Program, places: &[u64]) -> Code {
@@ -99,57 +84,74 @@ impl Code {
         for function in &program.functions {
             starts.insert(function.range.start);
             for instruction in instructions(program, function) {
-                let flow = flow(program, &instruction);
-                if let Flow::Jump(target) | Flow::Branch(target) | Flow::Call(target) = flow {
+                let end = end(program, &instruction);
+                if let End::Jumps(target) | End::Branches(target) | End::Calls(target) = end {
                     starts.insert(target);
                 }
-                if !matches!(flow, Flow::Next) || places.contains(&instruction.ip()) {
+                if end != End::Falls || places.contains(&instruction.ip()) {
                     starts.insert(instruction.next_ip());
                 }
-                if matches!(flow, Flow::Next) {
+                if end == End::Falls {
                     address_taken
                         .extend(mentioned_addresses(&instruction).filter_map(|address| program.starting_at(address)));
                 }
             }
         }
 
-        let mut cut = Vec::new();
+        let mut code = Code { blocks: Vec::new(), address_taken };
         for (index, function) in program.functions.iter().enumerate() {
-            cut_function(program, index, function, &starts, &mut cut);
+            cut_function(program, index, function, &starts, &mut code.blocks);
         }
-        let by_start: HashMap<u64, usize> =
-            cut.iter().enumerate().map(|(index, (block, _))| (block.start, index)).collect();
-        let blocks = cut.iter().enumerate().map(|(index, &(mut block, flow))| {
-            let following = cut.get(index + 1).map(|(next, _)| next);
-            // Nothing returns past the end of a function: a call there never returns. But the end
-            // must be certain: a symbol in the middle of a function is not its end.
-            let is_end_certain = program.functions[block.function].is_end_certain;
-            let may_cross = matches!(flow, Flow::Next | Flow::Branch(_)) || !is_end_certain;
-            let is_next = |next: &Block| next.start == block.after && (next.function == block.function || may_cross);
-            block.next = following.filter(|next| is_next(next)).map(|_| index + 1);
-            block.end = match flow {
-                // Control falls into code without a symbol.
-                Flow::Next | Flow::Branch(_) if block.next.is_none() => End::JumpsUnknown,
-                Flow::Call(_) | Flow::CallLibrary if block.next.is_none() && !is_end_certain => End::CallsUnknown,
-                Flow::Next => End::Falls,
-                Flow::Jump(target) => by_start.get(&target).map_or(End::JumpsUnknown, |&to| End::Jumps(to)),
-                Flow::Branch(target) => by_start.get(&target).map_or(End::JumpsUnknown, |&to| End::Branches(to)),
-                Flow::Call(target) => by_start.get(&target).map_or(End::CallsUnknown, |&to| End::Calls(to)),
-                Flow::CallLibrary => End::CallsLibrary,
-                Flow::JumpToLibrary => End::JumpsToLibrary,
-                Flow::CallUnknown => End::CallsUnknown,
-                Flow::JumpUnknown => End::JumpsUnknown,
-                Flow::Return => End::Returns,
-                Flow::Stop => End::Stops,
-            };
-            block
-        });
-        Code { blocks: blocks.collect(), address_taken }
+        for index in 0..code.blocks.len() {
+            code.resolve_end(program, index);
+        }
+        code
+    }
+
+    /// Sets what follows a block, and makes its end unknown if no block is there.
+    fn resolve_end(&mut self, program: &Program, index: usize) {
+        let block = self.blocks[index];
+        // Nothing returns past the end of a function: a call there never returns. But the end
+        // must be certain: a symbol in the middle of a function is not its end.
+        let is_end_certain = program.functions[block.function].is_end_certain;
+        let may_cross = matches!(block.end, End::Falls | End::Branches(_)) || !is_end_certain;
+        let is_next = |next: &&Block| next.start == block.after && (next.function == block.function || may_cross);
+        let next = self.blocks.get(index + 1).filter(is_next).map(|_| index + 1);
+        let is_missing = |target| self.starting_at(target).is_none();
+        let end = match block.end {
+            // Control falls into code without a symbol.
+            End::Falls | End::Branches(_) if next.is_none() => End::JumpsUnknown,
+            End::Calls(_) | End::CallsLibrary if next.is_none() && !is_end_certain => End::CallsUnknown,
+            End::Jumps(target) | End::Branches(target) if is_missing(target) => End::JumpsUnknown,
+            End::Calls(target) if is_missing(target) => End::CallsUnknown,
+            end => end,
+        };
+        self.blocks[index] = Block { next, end, ..block };
     }
 
     /// Returns the block that begins at this address.
     pub(super) fn starting_at(&self, address: u64) -> Option<usize> {
         self.blocks.binary_search_by_key(&address, |block| block.start).ok()
+    }
+
+    /// Returns the first block of the function that a block calls.
+    pub(super) fn callee(&self, block: usize) -> Option<usize> {
+        match self.blocks[block].end {
+            End::Calls(target) => self.starting_at(target),
+            _ => None,
+        }
+    }
+
+    /// Returns the blocks where control goes on after a block and what it calls.
+    pub(super) fn successors(&self, block: usize) -> impl Iterator<Item = usize> {
+        let Block { end, next, .. } = self.blocks[block];
+        let target = match end {
+            End::Jumps(target) | End::Branches(target) => self.starting_at(target),
+            _ => None,
+        };
+        let reaches_next =
+            matches!(end, End::Falls | End::Branches(_) | End::Calls(_) | End::CallsLibrary | End::CallsUnknown);
+        target.into_iter().chain(next.filter(|_| reaches_next))
     }
 }
 
@@ -163,56 +165,45 @@ fn instructions<'a>(program: &'a Program, function: &Function) -> impl Iterator<
 pub(super) fn tail_store_candidates(program: &Program, function: &Function) -> Vec<u64> {
     let mut factory = InstructionInfoFactory::new();
     let mut is_store = |instruction: &Instruction| {
-        may_store_tail(instruction, flow(program, instruction), stores(&mut factory, instruction))
+        may_store_tail(instruction, end(program, instruction), stores(&mut factory, instruction))
     };
     instructions(program, function).filter(|instruction| is_store(instruction)).map(|it| it.ip()).collect()
 }
 
-/// Whether an instruction with this flow and this number of stores may store the tail.
-fn may_store_tail(instruction: &Instruction, flow: Flow, stores: u64) -> bool {
-    matches!(flow, Flow::Next) && instruction.mnemonic() != Mnemonic::Push && stores > 0
+/// Whether an instruction with this end and this number of stores may store the tail.
+fn may_store_tail(instruction: &Instruction, end: End, stores: u64) -> bool {
+    end == End::Falls && instruction.mnemonic() != Mnemonic::Push && stores > 0
 }
 
-/// Adds the blocks of a function, with the flow of the last instruction of each.
-fn cut_function(
-    program: &Program,
-    index: usize,
-    function: &Function,
-    starts: &HashSet<u64>,
-    cut: &mut Vec<(Block, Flow)>,
-) {
+/// Adds the blocks of a function. What follows them is not known yet.
+fn cut_function(program: &Program, index: usize, function: &Function, starts: &HashSet<u64>, blocks: &mut Vec<Block>) {
     let mut factory = InstructionInfoFactory::new();
-    let mut is_first = true;
+    let mut open: Option<Block> = None;
     let mut is_address_set = false;
     for instruction in instructions(program, function) {
         let address = instruction.ip();
-        if is_first || starts.contains(&address) {
-            let block = Block {
-                start: address,
-                last: address,
-                after: address,
-                function: index,
-                stores: 0,
-                may_store_tail: false,
-                next: None,
-                end: End::Stops,
-            };
-            cut.push((block, Flow::Next));
-            is_first = false;
+        if starts.contains(&address) {
+            blocks.extend(open.take());
         }
-        if let Some((block, last)) = cut.last_mut() {
-            block.last = address;
-            block.after = instruction.next_ip();
-            let (stores, flow) = (stores(&mut factory, &instruction), flow(program, &instruction));
-            block.stores += stores;
-            block.may_store_tail |= may_store_tail(&instruction, flow, stores);
-            *last = match flow {
-                Flow::Return if is_address_set => Flow::JumpUnknown,
-                flow => flow,
-            };
-        }
+        let block = open.get_or_insert(Block {
+            start: address,
+            last: address,
+            after: address,
+            function: index,
+            stores: 0,
+            may_store_tail: false,
+            next: None,
+            end: End::Falls,
+        });
+        let (stores, end) = (stores(&mut factory, &instruction), end(program, &instruction));
+        block.last = address;
+        block.after = instruction.next_ip();
+        block.stores += stores;
+        block.may_store_tail |= may_store_tail(&instruction, end, stores);
+        block.end = if end == End::Returns && is_address_set { End::JumpsUnknown } else { end };
         is_address_set = sets_return_address(&instruction);
     }
+    blocks.extend(open);
 }
 
 /// Returns the fewest stores that an instruction makes.
@@ -241,45 +232,45 @@ fn stores(factory: &mut InstructionInfoFactory, instruction: &Instruction) -> u6
     factory.info(instruction).used_memory().iter().filter(|memory| certain(memory.access())).count() as u64
 }
 
-fn flow(program: &Program, instruction: &Instruction) -> Flow {
+fn end(program: &Program, instruction: &Instruction) -> End {
     if instruction.is_invalid() {
-        return Flow::JumpUnknown;
+        return End::JumpsUnknown;
     }
     let target = instruction.near_branch_target();
     match instruction.flow_control() {
-        FlowControl::Return => Flow::Return,
-        FlowControl::Exception => Flow::Stop,
-        _ if instruction.mnemonic() == Mnemonic::Hlt => Flow::Stop,
-        FlowControl::Interrupt if instruction.mnemonic() == Mnemonic::Int3 => Flow::Stop,
-        FlowControl::UnconditionalBranch if program.is_thunk(target) => Flow::JumpUnknown,
-        FlowControl::UnconditionalBranch => program.stub(target).map_or(Flow::Jump(target), jump),
-        FlowControl::ConditionalBranch => Flow::Branch(target),
-        FlowControl::Call if !instruction.is_call_near() => Flow::Next,
-        FlowControl::Call if program.is_thunk(target) => Flow::CallUnknown,
+        FlowControl::Return => End::Returns,
+        FlowControl::Exception => End::Stops,
+        _ if instruction.mnemonic() == Mnemonic::Hlt => End::Stops,
+        FlowControl::Interrupt if instruction.mnemonic() == Mnemonic::Int3 => End::Stops,
+        FlowControl::UnconditionalBranch if program.is_thunk(target) => End::JumpsUnknown,
+        FlowControl::UnconditionalBranch => program.stub(target).map_or(End::Jumps(target), jump),
+        FlowControl::ConditionalBranch => End::Branches(target),
+        FlowControl::Call if !instruction.is_call_near() => End::Falls,
+        FlowControl::Call if program.is_thunk(target) => End::CallsUnknown,
         // A call into the middle of a function need not return: its purpose may be the address that
         // it pushes.
-        FlowControl::Call if program.starting_at(target).is_some() => Flow::Call(target),
-        FlowControl::Call => program.stub(target).map_or(Flow::CallUnknown, call),
-        FlowControl::IndirectCall => slot(instruction).map_or(Flow::CallUnknown, |slot| call(program.target(slot))),
-        FlowControl::IndirectBranch => slot(instruction).map_or(Flow::JumpUnknown, |slot| jump(program.target(slot))),
-        FlowControl::XbeginXabortXend => Flow::JumpUnknown,
-        FlowControl::Next | FlowControl::Interrupt => Flow::Next,
+        FlowControl::Call if program.starting_at(target).is_some() => End::Calls(target),
+        FlowControl::Call => program.stub(target).map_or(End::CallsUnknown, call),
+        FlowControl::IndirectCall => slot(instruction).map_or(End::CallsUnknown, |slot| call(program.target(slot))),
+        FlowControl::IndirectBranch => slot(instruction).map_or(End::JumpsUnknown, |slot| jump(program.target(slot))),
+        FlowControl::XbeginXabortXend => End::JumpsUnknown,
+        FlowControl::Next | FlowControl::Interrupt => End::Falls,
     }
 }
 
-fn call(target: Target) -> Flow {
+fn call(target: Target) -> End {
     match target {
-        Target::Library => Flow::CallLibrary,
-        Target::Here(address) => Flow::Call(address),
-        Target::Unknown => Flow::CallUnknown,
+        Target::Library => End::CallsLibrary,
+        Target::Here(address) => End::Calls(address),
+        Target::Unknown => End::CallsUnknown,
     }
 }
 
-fn jump(target: Target) -> Flow {
+fn jump(target: Target) -> End {
     match target {
-        Target::Library => Flow::JumpToLibrary,
-        Target::Here(address) => Flow::Jump(address),
-        Target::Unknown => Flow::JumpUnknown,
+        Target::Library => End::JumpsToLibrary,
+        Target::Here(address) => End::Jumps(address),
+        Target::Unknown => End::JumpsUnknown,
     }
 }
 

@@ -10,17 +10,14 @@
 //! ignored: unwinding makes more stores than any buffer holds.
 
 use std::cmp::Reverse;
-use std::collections::{BinaryHeap, HashSet};
+use std::collections::{BinaryHeap, HashMap, HashSet};
 
 use super::blocks::{Block, Code, End};
 use super::program::Program;
 
-/// The distance of a node that is not reached.
-const UNREACHED: u64 = u64::MAX;
-
 /// Adds two numbers of stores, saturating. Nested calls can double the number each time.
 fn sum(some: u64, more: u64) -> u64 {
-    some.saturating_add(more).min(UNREACHED - 1)
+    some.saturating_add(more).min(u64::MAX - 1)
 }
 
 /// A path from one of the places to one of them.
@@ -58,16 +55,14 @@ pub(super) enum Exit {
 
 /// Returns the cheapest path from any of these blocks to any; `None` if none exists.
 pub(super) fn find(program: &Program, code: &Code, places: &HashSet<usize>) -> Option<CheapestPath> {
-    let stores_to_return = stores_to_return(code);
-    let graph = Graph::new(program, code, places, &stores_to_return);
-    let (distances, next) = graph.distances();
-    let starts = places.iter().map(|&place| graph.outer_node(place));
-    let start = starts.filter(|&start| distances[start] != UNREACHED).min_by_key(|&start| (distances[start], start))?;
-    let mut path = CheapestPath { stores: distances[start], steps: Vec::new(), exit: None };
+    let graph = Graph::new(program, code, places);
+    let fewest = graph.fewest_stores();
+    let starts = places.iter().map(|&place| Node::Block(place, Entered::FromOutside));
+    let (stores, start) = starts.filter_map(|start| Some((fewest.get(&start)?.0, start))).min()?;
+    let mut path = CheapestPath { stores, steps: Vec::new(), exit: None };
     let mut node = start;
-    while let Some(edge) = next[node] {
-        let edge = graph.edges[edge];
-        if let Some(block) = graph.block(node) {
+    while let Some((_, Some(edge))) = fewest.get(&node) {
+        if let Node::Block(block, _) = node {
             let Block { function, start, .. } = code.blocks[block];
             path.steps.push(Step { function, address: start, stores: edge.stores });
         }
@@ -81,103 +76,97 @@ pub(super) fn find(program: &Program, code: &Code, places: &HashSet<usize>) -> O
 ///
 /// This is Knuth's form of Dijkstra's algorithm: the price of a call is the sum of two paths,
 /// through the callee and from the call on.
-fn stores_to_return(code: &Code) -> Vec<u64> {
+fn stores_to_return(code: &Code) -> Vec<Option<u64>> {
     let blocks = &code.blocks;
-    // The predecessors of each block; and the calls for which it is the callee or the return
-    // target.
-    let mut predecessors: Vec<Vec<usize>> = vec![Vec::new(); blocks.len()];
-    let mut calls: Vec<Vec<usize>> = vec![Vec::new(); blocks.len()];
+    // The blocks that come before each block, and the calls of it.
+    let mut earlier: Vec<Vec<usize>> = vec![Vec::new(); blocks.len()];
     let mut queue = BinaryHeap::new();
     for (index, block) in blocks.iter().enumerate() {
-        match block.end {
-            End::Falls | End::CallsLibrary | End::CallsUnknown => add_to_next(block, index, &mut predecessors),
-            End::Jumps(to) => predecessors[to].push(index),
-            End::Branches(to) => {
-                predecessors[to].push(index);
-                add_to_next(block, index, &mut predecessors);
-            }
-            End::Calls(to) => {
-                calls[to].push(index);
-                block.next.into_iter().for_each(|next| calls[next].push(index));
-            }
-            End::Returns | End::JumpsToLibrary | End::JumpsUnknown => queue.push(Reverse((block.stores, index))),
-            End::Stops => {}
+        code.successors(index).chain(code.callee(index)).for_each(|to| earlier[to].push(index));
+        if matches!(block.end, End::Returns | End::JumpsToLibrary | End::JumpsUnknown) {
+            queue.push(Reverse((block.stores, index)));
         }
     }
 
-    let mut fewest = vec![UNREACHED; blocks.len()];
+    let mut fewest = vec![None; blocks.len()];
     while let Some(Reverse((stores, index))) = queue.pop() {
-        if fewest[index] != UNREACHED {
+        if fewest[index].is_some() {
             continue;
         }
-        fewest[index] = stores;
-        for &earlier in &predecessors[index] {
-            queue.push(Reverse((sum(blocks[earlier].stores, stores), earlier)));
-        }
-        for &caller in &calls[index] {
-            let (End::Calls(called), Some(next)) = (blocks[caller].end, blocks[caller].next) else { continue };
-            if fewest[called] != UNREACHED && fewest[next] != UNREACHED {
-                let total = sum(sum(blocks[caller].stores, fewest[called]), fewest[next]);
-                queue.push(Reverse((total, caller)));
-            }
+        fewest[index] = Some(stores);
+        for &block in &earlier[index] {
+            let rest = match (code.callee(block), blocks[block].next) {
+                (None, _) => Some(stores),
+                (Some(callee), Some(next)) => {
+                    fewest[callee].zip(fewest[next]).map(|(inside, after)| sum(inside, after))
+                }
+                (Some(_), None) => None,
+            };
+            queue.extend(rest.map(|rest| Reverse((sum(blocks[block].stores, rest), block))));
         }
     }
     fewest
 }
 
-fn add_to_next(block: &Block, index: usize, predecessors: &mut [Vec<usize>]) {
-    block.next.into_iter().for_each(|next| predecessors[next].push(index));
+/// A node of the graph of control flow.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+enum Node {
+    /// At the beginning of a block.
+    Block(usize, Entered),
+    /// Returning from a function to any caller.
+    Return(usize),
+    /// At a place again.
+    End,
+}
+
+/// How the path got into the function of a block.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+enum Entered {
+    /// It began there, or returned there: a return may lead to any caller.
+    FromOutside,
+    /// By a call on the path: a return leads back to a caller that the path has already handled.
+    ByCall,
 }
 
 #[derive(Clone, Copy, Debug)]
 struct Edge {
-    from: usize,
-    to: usize,
+    from: Node,
+    to: Node,
     stores: u64,
     exit: Option<Exit>,
 }
 
-/// The graph of control flow, with two nodes for each block.
-///
-/// The first node is for a block entered from outside, where a return may lead to any caller. The
-/// second is for a block entered by a call on the path, where a return leads back to a caller that
-/// the path has already handled. Each function has a node for returning from it. A last node stands
-/// for being at a place again.
+/// The graph of control flow: the edges into each node.
 struct Graph<'a> {
-    blocks: usize,
-    functions: usize,
+    code: &'a Code,
     places: &'a HashSet<usize>,
-    edges: Vec<Edge>,
+    into: HashMap<Node, Vec<Edge>>,
 }
 
 impl<'a> Graph<'a> {
-    fn new(program: &Program, code: &Code, places: &'a HashSet<usize>, stores_to_return: &[u64]) -> Graph<'a> {
-        let mut graph =
-            Graph { blocks: code.blocks.len(), functions: program.functions.len(), places, edges: Vec::new() };
+    fn new(program: &Program, code: &'a Code, places: &'a HashSet<usize>) -> Graph<'a> {
+        let mut graph = Graph { code, places, into: HashMap::new() };
+        let stores_to_return = stores_to_return(code);
         let mut has_callers = vec![false; program.functions.len()];
         for (index, block) in code.blocks.iter().enumerate() {
-            for is_outer in [true, false] {
-                graph.add_block(code, index, is_outer, stores_to_return);
+            for entered in [Entered::FromOutside, Entered::ByCall] {
+                graph.add_block(index, entered, &stores_to_return);
             }
-            match block.end {
-                End::Calls(to) => {
-                    let called = code.blocks[to].function;
-                    has_callers[called] = true;
-                    if let Some(next) = block.next {
-                        graph.add(graph.return_node(called), graph.entry_node(next, true), 0);
-                    }
+            if let Some(callee) = code.callee(index) {
+                let called = code.blocks[callee].function;
+                has_callers[called] = true;
+                if let Some(next) = block.next {
+                    graph.add(Node::Return(called), graph.entry(next, Entered::FromOutside), 0);
                 }
-                End::Jumps(to) | End::Branches(to) => graph.add_tail_call(code, block.function, to, &mut has_callers),
-                _ => {}
             }
-            // The next block is in another function if a symbol is in the middle of another
-            // function's code.
-            let reaches_next = matches!(
-                block.end,
-                End::Falls | End::Branches(_) | End::Calls(_) | End::CallsLibrary | End::CallsUnknown
-            );
-            if let (true, Some(next)) = (reaches_next, block.next) {
-                graph.add_tail_call(code, block.function, next, &mut has_callers);
+            // A tail call: the function that is entered returns to the callers of the first. The
+            // next block is in another function if a symbol is in the middle of a function's code.
+            for to in code.successors(index) {
+                let into = code.blocks[to].function;
+                if into != block.function {
+                    has_callers[into] = true;
+                    graph.add(Node::Return(into), Node::Return(block.function), 0);
+                }
             }
         }
         for (index, function) in program.functions.iter().enumerate() {
@@ -186,113 +175,67 @@ impl<'a> Graph<'a> {
                 || code.address_taken.contains(&index)
                 || !has_callers[index]
             {
-                graph.add_exit(graph.return_node(index), 0, Exit::Return(index));
+                graph.add_exit(Node::Return(index), 0, Exit::Return(index));
             }
         }
         graph
     }
 
     /// Adds the edges of a block.
-    fn add_block(&mut self, code: &Code, index: usize, is_outer: bool, stores_to_return: &[u64]) {
-        let block = &code.blocks[index];
-        let node = if is_outer { self.outer_node(index) } else { self.inner_node(index) };
-        let continue_at = |graph: &mut Graph<'_>, to: Option<usize>, stores: u64| {
-            if let Some(to) = to {
-                graph.add(node, graph.entry_node(to, is_outer), stores);
+    fn add_block(&mut self, index: usize, entered: Entered, stores_to_return: &[Option<u64>]) {
+        let (code, node) = (self.code, Node::Block(index, entered));
+        let Block { stores, last, function, end, .. } = code.blocks[index];
+        let mut until_successor = Some(stores);
+        if let Some(callee) = code.callee(index) {
+            self.add(node, self.entry(callee, Entered::ByCall), stores);
+            until_successor = stores_to_return[callee].map(|inside| sum(stores, inside));
+        }
+        match end {
+            End::CallsUnknown => self.add_exit(node, stores, Exit::Call(last)),
+            End::JumpsUnknown => self.add_exit(node, stores, Exit::Jump(last)),
+            End::Returns | End::JumpsToLibrary if entered == Entered::FromOutside => {
+                self.add(node, Node::Return(function), stores);
             }
-        };
-        match block.end {
-            End::Falls | End::CallsLibrary => continue_at(self, block.next, block.stores),
-            End::Jumps(to) => continue_at(self, Some(to), block.stores),
-            End::Branches(to) => {
-                continue_at(self, Some(to), block.stores);
-                continue_at(self, block.next, block.stores);
+            _ => {
+                let Some(stores) = until_successor else { return };
+                code.successors(index).for_each(|to| self.add(node, self.entry(to, entered), stores));
             }
-            End::Calls(called) => {
-                self.add(node, self.entry_node(called, false), block.stores);
-                if stores_to_return[called] != UNREACHED {
-                    continue_at(self, block.next, sum(block.stores, stores_to_return[called]));
-                }
-            }
-            End::CallsUnknown => self.add_exit(node, block.stores, Exit::Call(block.last)),
-            End::JumpsUnknown => self.add_exit(node, block.stores, Exit::Jump(block.last)),
-            End::Returns | End::JumpsToLibrary if is_outer => {
-                self.add(node, self.return_node(block.function), block.stores);
-            }
-            End::Returns | End::JumpsToLibrary | End::Stops => {}
         }
     }
 
-    /// Adds a tail call. The function that is entered returns to the callers of the first.
-    fn add_tail_call(&mut self, code: &Code, from: usize, to: usize, has_callers: &mut [bool]) {
-        let into = code.blocks[to].function;
-        if from != into {
-            has_callers[into] = true;
-            self.add(self.return_node(into), self.return_node(from), 0);
-        }
+    fn add(&mut self, from: Node, to: Node, stores: u64) {
+        self.into.entry(to).or_default().push(Edge { from, to, stores, exit: None });
     }
 
-    fn add(&mut self, from: usize, to: usize, stores: u64) {
-        self.edges.push(Edge { from, to, stores, exit: None });
-    }
-
-    fn add_exit(&mut self, from: usize, stores: u64, exit: Exit) {
-        self.edges.push(Edge { from, to: self.end_node(), stores, exit: Some(exit) });
-    }
-
-    fn outer_node(&self, block: usize) -> usize {
-        2 * block
-    }
-
-    fn inner_node(&self, block: usize) -> usize {
-        2 * block + 1
+    fn add_exit(&mut self, from: Node, stores: u64, exit: Exit) {
+        self.into.entry(Node::End).or_default().push(Edge { from, to: Node::End, stores, exit: Some(exit) });
     }
 
     /// Returns the node for entering a block. The blocks of the places are where the path ends.
-    fn entry_node(&self, block: usize, is_outer: bool) -> usize {
-        match is_outer {
-            _ if self.places.contains(&block) => self.end_node(),
-            true => self.outer_node(block),
-            false => self.inner_node(block),
+    fn entry(&self, block: usize, entered: Entered) -> Node {
+        if self.places.contains(&block) {
+            Node::End
+        } else {
+            Node::Block(block, entered)
         }
     }
 
-    fn return_node(&self, function: usize) -> usize {
-        2 * self.blocks + function
-    }
-
-    fn end_node(&self) -> usize {
-        2 * self.blocks + self.functions
-    }
-
-    fn block(&self, node: usize) -> Option<usize> {
-        (node < 2 * self.blocks).then_some(node / 2)
-    }
-
-    /// Returns, for each node, the fewest stores to a place, and the first edge.
-    fn distances(&self) -> (Vec<u64>, Vec<Option<usize>>) {
-        let nodes = self.end_node() + 1;
-        let mut into: Vec<Vec<usize>> = vec![Vec::new(); nodes];
-        self.edges.iter().enumerate().for_each(|(index, edge)| into[edge.to].push(index));
-
-        let mut distances = vec![UNREACHED; nodes];
-        let mut next = vec![None; nodes];
-        distances[self.end_node()] = 0;
-        let mut queue = BinaryHeap::from([Reverse((0, self.end_node()))]);
+    /// Returns, for each node that leads to a place, the fewest stores to it, and the first edge.
+    fn fewest_stores(&self) -> HashMap<Node, (u64, Option<Edge>)> {
+        let mut fewest = HashMap::from([(Node::End, (0, None))]);
+        let mut queue = BinaryHeap::from([Reverse((0, Node::End))]);
         while let Some(Reverse((stores, node))) = queue.pop() {
-            if stores > distances[node] {
+            if stores > fewest[&node].0 {
                 continue;
             }
-            for &index in &into[node] {
-                let edge = self.edges[index];
+            for &edge in self.into.get(&node).into_iter().flatten() {
                 let total = sum(stores, edge.stores);
-                if total < distances[edge.from] {
-                    distances[edge.from] = total;
-                    next[edge.from] = Some(index);
+                if fewest.get(&edge.from).is_none_or(|&(known, _)| total < known) {
+                    fewest.insert(edge.from, (total, Some(edge)));
                     queue.push(Reverse((total, edge.from)));
                 }
             }
         }
-        (distances, next)
+        fewest
     }
 }

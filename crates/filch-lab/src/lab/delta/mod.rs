@@ -41,7 +41,6 @@ use crate::{figures, print};
 use blocks::{Code, End, DRAINS};
 use cheapest_path::CheapestPath;
 use program::Program;
-use repeated_pop::RepeatedPop;
 
 /// Compute delta for a compiled program, from the fewest stores between two pops.
 #[derive(Args, Debug)]
@@ -147,8 +146,9 @@ fn search(program: &Program, symbols: &[impl AsRef<str>]) -> Result<Finding> {
         if place.is_store && code.blocks[block].stores == 0 {
             bail!("the instruction at `{name}` stores nothing, so it is not the store of the tail");
         }
-        if !place.is_store {
-            check_pops_once(program, &code, place, block)?;
+        let repeated = if place.is_store { None } else { repeated_pop::reason(program, &code, block) };
+        if let Some(reason) = repeated {
+            bail!("one call of `{name}` may pop more than once: {reason}; {}", advice(program, place.function));
         }
         blocks.insert(block);
     }
@@ -193,45 +193,16 @@ fn place(program: &Program, symbol: &str) -> Result<Place> {
     Ok(Place { function, address, is_store: offset.is_some() })
 }
 
-/// Returns an error if a function may pop more than once in a call.
-fn check_pops_once(program: &Program, code: &Code, place: &Place, block: usize) -> Result<()> {
-    let name = program.functions[place.function].name();
-    let advice = || advice(program, place.function);
-    match repeated_pop::find(program, code, block) {
-        None => Ok(()),
-        Some(RepeatedPop::Loop(address)) => {
-            bail!(
-                "one call of `{name}` may pop more than once: the store at {address:#x} may be repeated; {}",
-                advice()
-            )
-        }
-        Some(RepeatedPop::Jump(address)) => {
-            bail!(
-                "one call of `{name}` may pop more than once: the target of its jump at {address:#x} is unknown; {}",
-                advice()
-            )
-        }
-        Some(RepeatedPop::Call(address)) => {
-            bail!(
-                "one call of `{name}` may pop more than once: the target of its call at {address:#x} is unknown; {}",
-                advice()
-            )
-        }
-    }
-}
-
 /// The advice to give the place of the store of the tail.
 fn advice(program: &Program, function: usize) -> String {
     let function = &program.functions[function];
     let places = blocks::tail_store_candidates(program, function);
-    let shown = |address: &u64| format!("\n  {}+{:#x}", function.name(), address - function.range.start);
-    let list: String = places.iter().take(20).map(shown).collect();
-    let more = if places.len() > 20 { "\n  and more" } else { "" };
     if places.is_empty() {
         return "give the place of the store of the tail, as in `NAME+0x1f`: it is in a function that this one calls"
             .to_owned();
     }
-    format!("give the place of the store of the tail, perhaps one of these:{list}{more}")
+    let shown = |address: &u64| format!("{}+{:#x}", function.name(), address - function.range.start);
+    format!("give the place of the store of the tail, perhaps one of these:{}", program::list(&places, shown))
 }
 
 /// Formats a place the way it is given on the command line.

@@ -8,8 +8,8 @@ use std::path::Path;
 use anyhow::{bail, ensure, Context, Result};
 use iced_x86::{Decoder, DecoderOptions, FlowControl, Mnemonic};
 use object::{
-    Architecture, BinaryFormat, Object, ObjectKind, ObjectSection, ObjectSymbol, ObjectSymbolTable, RelocationFlags,
-    RelocationTarget, SectionFlags, SectionKind, SymbolKind,
+    Architecture, BinaryFormat, Object, ObjectKind, ObjectSection, ObjectSymbol, ObjectSymbolTable, Relocation,
+    RelocationFlags, RelocationTarget, SectionFlags, SectionKind, SymbolKind,
 };
 
 use crate::input_file;
@@ -42,10 +42,8 @@ pub(super) struct Program {
     /// Its functions, in the order of their addresses.
     pub(super) functions: Vec<Function>,
     sections: Vec<(u64, Vec<u8>)>,
-    /// Where the loader puts addresses of functions of libraries.
-    imports: HashSet<u64>,
-    /// Where the loader puts addresses of functions of this program.
-    pointers: HashMap<u64, u64>,
+    /// Where the loader puts addresses, and where these lead.
+    slots: HashMap<u64, Target>,
     /// Address ranges that only the loader writes.
     constants: Vec<Range<u64>>,
     /// Sections of stubs: pieces of code that jump to an address from the loader.
@@ -119,12 +117,15 @@ impl Program {
         }
 
         let unnamed = unnamed(&sections, &mut functions);
-        let (imports, pointers) = loader_slots(&file);
-        words.extend(pointers.values());
+        let slots = loader_slots(&file);
+        words.extend(slots.values().filter_map(|target| match target {
+            Target::Here(address) => Some(*address),
+            _ => None,
+        }));
         for function in &mut functions {
             function.is_pointed_to |= words.contains(&function.range.start);
         }
-        Ok(Program { functions, sections, imports, pointers, constants, stubs, unnamed })
+        Ok(Program { functions, sections, slots, constants, stubs, unnamed })
     }
 
     /// Returns the code of a function.
@@ -169,14 +170,8 @@ impl Program {
     /// Returns where an address that is read from `slot` leads. If not only the loader writes
     /// there, it may have changed since.
     pub(super) fn target(&self, slot: u64) -> Target {
-        if !self.constants.iter().any(|constant| constant.contains(&slot)) {
-            return Target::Unknown;
-        }
-        match self.pointers.get(&slot) {
-            _ if self.imports.contains(&slot) => Target::Library,
-            Some(address) => Target::Here(*address),
-            None => Target::Unknown,
-        }
+        let is_constant = self.constants.iter().any(|constant| constant.contains(&slot));
+        self.slots.get(&slot).filter(|_| is_constant).copied().unwrap_or(Target::Unknown)
     }
 
     /// Finds a function by its whole name, or else by a part of it.
@@ -204,15 +199,18 @@ impl Program {
             _ => {
                 let shown = |&index: &usize| {
                     let function: &Function = &self.functions[index];
-                    let mangled = function.mangled.first().map_or("", |name| name);
-                    format!("\n  {} ({mangled})", function.name())
+                    format!("{} ({})", function.name(), function.mangled.first().map_or("", |name| name))
                 };
-                let list: String = found.iter().take(20).map(shown).collect();
-                let more = if found.len() > 20 { "\n  and more" } else { "" };
-                bail!("{} functions have `{wanted}` in their names; give the full name of the function that pops, as in brackets, or, if several pop, each with the place of its store of the tail, as in `NAME+0x1f`:{list}{more}", found.len())
+                bail!("{} functions have `{wanted}` in their names; give the full name of the function that pops, as in brackets, or, if several pop, each with the place of its store of the tail, as in `NAME+0x1f`:{}", found.len(), list(&found, shown))
             }
         }
     }
+}
+
+/// Formats the first of these, each on a line.
+pub(super) fn list<T>(all: &[T], shown: impl Fn(&T) -> String) -> String {
+    let lines: String = all.iter().take(20).map(|one| format!("\n  {}", shown(one))).collect();
+    lines + if all.len() > 20 { "\n  and more" } else { "" }
 }
 
 /// Whether both functions have the same name in the source.
@@ -328,35 +326,24 @@ fn is_constant(section: &object::Section<'_, '_>) -> bool {
     !has(object::elf::SHF_WRITE) || section.name().is_ok_and(is_written_by_loader)
 }
 
-/// Returns where the loader puts addresses of functions: of libraries, and of this program.
-fn loader_slots(file: &object::File<'_>) -> (HashSet<u64>, HashMap<u64, u64>) {
-    let (mut imports, mut pointers) = (HashSet::new(), HashMap::new());
+/// Returns where the loader puts addresses of functions, and where these lead.
+fn loader_slots(file: &object::File<'_>) -> HashMap<u64, Target> {
     let symbols = file.dynamic_symbol_table();
-    for (slot, relocation) in file.dynamic_relocations().into_iter().flatten() {
-        if is_computed(relocation.flags()) {
-            continue;
-        }
-        match relocation.target() {
-            RelocationTarget::Symbol(index) => {
-                let symbol = symbols.as_ref().and_then(|symbols| symbols.symbol_by_index(index).ok());
-                match symbol {
-                    Some(symbol) if symbol.is_definition() => {
-                        pointers.insert(slot, symbol.address().wrapping_add_signed(relocation.addend()));
-                    }
-                    Some(symbol) if symbol.is_undefined() => {
-                        imports.insert(slot);
-                    }
-                    // A symbol of this program that is not a plain function may compute its target.
-                    _ => {}
-                }
+    let target = |relocation: &Relocation| match relocation.target() {
+        _ if is_computed(relocation.flags()) => None,
+        RelocationTarget::Absolute => Some(Target::Here(relocation.addend() as u64)),
+        RelocationTarget::Symbol(index) => match symbols.as_ref()?.symbol_by_index(index).ok()? {
+            symbol if symbol.is_definition() => {
+                Some(Target::Here(symbol.address().wrapping_add_signed(relocation.addend())))
             }
-            RelocationTarget::Absolute => {
-                pointers.insert(slot, relocation.addend() as u64);
-            }
-            _ => {}
-        }
-    }
-    (imports, pointers)
+            symbol if symbol.is_undefined() => Some(Target::Library),
+            // A symbol of this program that is not a plain function may compute its target.
+            _ => None,
+        },
+        _ => None,
+    };
+    let relocations = file.dynamic_relocations().into_iter().flatten();
+    relocations.filter_map(|(slot, relocation)| Some((slot, target(&relocation)?))).collect()
 }
 
 /// Whether the loader stores what the function at that address returns, not the address itself.
@@ -383,8 +370,12 @@ mod tests {
         Program {
             functions: Vec::new(),
             sections: Vec::new(),
-            imports: HashSet::from([0x5008, 0x6008]),
-            pointers: HashMap::from([(0x5000, 0x1234), (0x6000, 0x1234)]),
+            slots: HashMap::from([
+                (0x5000, Target::Here(0x1234)),
+                (0x5008, Target::Library),
+                (0x6000, Target::Here(0x1234)),
+                (0x6008, Target::Library),
+            ]),
             constants: vec![0x5000..0x5010, 0x5010..0x5100],
             stubs: vec![(
                 0x4000,

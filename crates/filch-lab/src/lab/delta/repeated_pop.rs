@@ -10,28 +10,13 @@ use std::collections::{HashMap, HashSet};
 use super::blocks::{Block, Code, End, DRAINS};
 use super::program::Program;
 
-/// Why a call may store the tail more than once.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum RepeatedPop {
-    /// The store at this address may run again without passing the beginning.
-    Loop(u64),
-    /// The target of this jump is unknown: it may loop.
-    Jump(u64),
-    /// The callee of this call is unknown: it may pop several times.
-    Call(u64),
-}
-
+/// Returns why one call may store the tail more than once, if so.
+///
 /// Checks everything reachable from the block `entry`, callees included, until `entry` is reached
 /// again.
-pub(super) fn find(program: &Program, code: &Code, entry: usize) -> Option<RepeatedPop> {
+pub(super) fn reason(program: &Program, code: &Code, entry: usize) -> Option<String> {
     let after = |block: usize, returns: &Returns, passes_drains: bool| {
-        let Block { next, end, function, .. } = code.blocks[block];
-        let (to, next) = match end {
-            End::Falls | End::CallsLibrary | End::CallsUnknown => (None, next),
-            End::Jumps(to) => (Some(to), None),
-            End::Branches(to) | End::Calls(to) => (Some(to), next),
-            End::JumpsToLibrary | End::JumpsUnknown | End::Returns | End::Stops => (None, None),
-        };
+        let Block { end, function, .. } = code.blocks[block];
         let is_return = matches!(end, End::Returns | End::JumpsToLibrary);
         let callers = returns.get(&function).filter(|_| is_return).into_iter().flatten().copied();
         // Paths into panics are ignored.
@@ -40,7 +25,7 @@ pub(super) fn find(program: &Program, code: &Code, entry: usize) -> Option<Repea
             let is_passed = passes_drains || block.stores < DRAINS;
             to != entry && is_passed && !panics(program.functions[block.function].name())
         };
-        to.into_iter().chain(next).chain(callers).filter(matters).collect::<Vec<usize>>()
+        code.successors(block).chain(code.callee(block)).chain(callers).filter(matters).collect::<Vec<usize>>()
     };
     let reached = |from: usize, returns: &Returns, passes_drains: bool| {
         let mut seen = HashSet::new();
@@ -58,14 +43,17 @@ pub(super) fn find(program: &Program, code: &Code, entry: usize) -> Option<Repea
     all.push(entry);
     all.sort_unstable();
     let returns = returns(code, &all);
-    let ends = |end: End| all.iter().map(|&block| &code.blocks[block]).find(|block| block.end == end);
-    let (jump, call) = (ends(End::JumpsUnknown), ends(End::CallsUnknown));
     // A loop that empties the buffer in every iteration may pop in every iteration: no pop before
     // the drain is hidden after it.
     let is_repeated = |block: usize| reached(block, &returns, false).contains(&block);
     let repeated = all.iter().find(|&&block| code.blocks[block].may_store_tail && is_repeated(block));
-    let repeated = repeated.map(|&block| RepeatedPop::Loop(code.blocks[block].start));
-    repeated.or(jump.map(|block| RepeatedPop::Jump(block.last))).or(call.map(|block| RepeatedPop::Call(block.last)))
+    let repeated = repeated.map(|&block| format!("the store at {:#x} may be repeated", code.blocks[block].start));
+    // An unknown target may loop, or pop several times.
+    let unknown = |end: End, name: &str| {
+        let block = all.iter().map(|&block| &code.blocks[block]).find(|block| block.end == end)?;
+        Some(format!("the target of its {name} at {:#x} is unknown", block.last))
+    };
+    repeated.or_else(|| unknown(End::JumpsUnknown, "jump")).or_else(|| unknown(End::CallsUnknown, "call"))
 }
 
 /// For each function, the blocks that it returns to.
@@ -75,19 +63,15 @@ type Returns = HashMap<usize, HashSet<usize>>;
 fn returns(code: &Code, blocks: &[usize]) -> Returns {
     let mut returns = Returns::new();
     let mut continues_in = Vec::new();
-    for &Block { function, next, end, .. } in blocks.iter().map(|&block| &code.blocks[block]) {
-        let (called, to) = match end {
-            End::Calls(to) => (Some(code.blocks[to].function), None),
-            End::Jumps(to) | End::Branches(to) => (None, Some(to)),
-            _ => (None, None),
-        };
-        if let (Some(called), Some(next)) = (called, next) {
-            returns.entry(called).or_default().insert(next);
+    for &block in blocks {
+        let Block { function, next, .. } = code.blocks[block];
+        if let (Some(callee), Some(next)) = (code.callee(block), next) {
+            returns.entry(code.blocks[callee].function).or_default().insert(next);
         }
         // If a function continues in another function, that one returns to the first function's
         // callers.
-        let others = to.into_iter().chain(next).map(|to| code.blocks[to].function).filter(|other| *other != function);
-        continues_in.extend(others.map(|other| (function, other)));
+        let others = code.successors(block).chain(next).map(|to| code.blocks[to].function);
+        continues_in.extend(others.filter(|other| *other != function).map(|other| (function, other)));
     }
     loop {
         let mut has_grown = false;

@@ -31,7 +31,7 @@ pub(crate) struct Arguments {
     json: Option<PathBuf>,
 }
 
-type Measure = Box<dyn Fn(Cores) -> Result<Option<f64>> + Send>;
+type Measure = fn(Cores) -> Result<Option<f64>>;
 
 /// An operation whose cost is measured.
 struct Price {
@@ -53,18 +53,13 @@ fn prices(cores: Cores) -> (Vec<Price>, Vec<String>) {
         None => "a store and a SeqCst fence".to_owned(),
     };
     let mut all = vec![
-        price("store", 1, "a store", Box::new(|_| single_thread::store().map(Some))),
-        price("fence", 1, &fence, Box::new(|_| single_thread::store_and_fence().map(Some))),
+        price("store", 1, "a store", |_| single_thread::store().map(Some)),
+        price("fence", 1, &fence, |_| single_thread::store_and_fence().map(Some)),
         #[cfg(target_arch = "x86_64")]
-        price("mfence", 1, "a store and `mfence`", Box::new(|_| single_thread::store_and_mfence().map(Some))),
-        price("locked-add", 1, "an atomic addition", Box::new(|_| single_thread::locked_add().map(Some))),
+        price("mfence", 1, "a store and `mfence`", |_| single_thread::store_and_mfence().map(Some)),
+        price("locked-add", 1, "an atomic addition", |_| single_thread::locked_add().map(Some)),
         #[cfg(target_os = "linux")]
-        price(
-            "system-call",
-            1,
-            "a system call that does nothing",
-            Box::new(|_| single_thread::system_call().map(Some)),
-        ),
+        price("system-call", 1, "a system call that does nothing", |_| single_thread::system_call().map(Some)),
     ];
     let mut missing = Vec::new();
     if cfg!(not(target_arch = "x86_64")) {
@@ -75,7 +70,7 @@ fn prices(cores: Cores) -> (Vec<Price>, Vec<String>) {
     let is_registered = barrier::register();
     if is_registered {
         let what = format!("{kernel}, with no other busy thread");
-        all.push(price("membarrier", 1, &what, Box::new(|_| single_thread::heavy_barrier().map(Some))));
+        all.push(price("membarrier", 1, &what, |_| single_thread::heavy_barrier().map(Some)));
     } else {
         missing.push(
             "The system does not support or allow a barrier for all threads of a process (membarrier).".to_owned(),
@@ -87,12 +82,12 @@ fn prices(cores: Cores) -> (Vec<Price>, Vec<String>) {
     }
     if is_registered {
         let what = format!("{kernel}, with a busy thread on another core");
-        all.push(price("membarrier-busy", 2, &what, Box::new(two_threads::heavy_barrier_with_a_peer)));
+        all.push(price("membarrier-busy", 2, &what, two_threads::heavy_barrier_with_a_peer));
     }
     let what = "from the call that wakes a sleeping thread to its first instruction";
-    all.push(price("wake", 2, what, Box::new(|cores| two_threads::wake(cores).map(Some))));
+    all.push(price("wake", 2, what, |cores| two_threads::wake(cores).map(Some)));
     let what = "chase_lev: the steal of a task that another core has just pushed";
-    all.push(price("steal", 2, what, Box::new(|cores| two_threads::steal(cores).map(Some))));
+    all.push(price("steal", 2, what, |cores| two_threads::steal(cores).map(Some)));
     (all, missing)
 }
 
@@ -185,7 +180,7 @@ mod tests {
 
     #[test]
     fn the_error_names_the_price_that_cannot_be_measured() {
-        let broken = Price { case: "wake", threads: 2, what: String::new(), measure: Box::new(|_| Err(anyhow!("no"))) };
+        let broken = Price { case: "wake", threads: 2, what: String::new(), measure: |_| Err(anyhow!("no")) };
         let error = rounds(&[broken], 1, Cores::choose(), || false).unwrap_err();
         assert_eq!(format!("{error:#}"), "`wake` failed in round 1: no");
     }
@@ -194,28 +189,17 @@ mod tests {
     fn an_interrupted_round_does_not_count() {
         use std::sync::atomic::{AtomicUsize, Ordering};
         static CALLS: AtomicUsize = AtomicUsize::new(0);
-        let price = |case| Price {
-            case,
-            threads: 1,
-            what: String::new(),
-            measure: Box::new(|_: Cores| Ok(Some(1.0))) as Measure,
-        };
+        let price = |case| Price { case, threads: 1, what: String::new(), measure: |_| Ok(Some(1.0)) };
         let is_over = || CALLS.fetch_add(1, Ordering::Relaxed) == 5;
-        let prices = [Price { ..price("store") }, Price { ..price("fence") }];
+        let prices = [price("store"), price("fence")];
         let series = rounds(&prices, 9, Cores::choose(), is_over).unwrap();
         assert_eq!(series.iter().map(|series| series.samples.len()).collect::<Vec<_>>(), [2, 2]);
     }
 
     #[test]
     fn the_table_has_a_line_for_each_price() {
-        let series = Series {
-            case: "fence".to_owned(),
-            name: "machine",
-            threads: 1,
-            unit: "ns/op",
-            samples: vec![6.0, 7.0, 8.0],
-            note: Some("which is `mfence` here".to_owned()),
-        };
-        assert!(table(&[series]).contains("fence    7.00  6.00  8.00  which is `mfence` here"));
+        let note = Some("which is `mfence` here".to_owned());
+        let fence = Series { case: "fence".to_owned(), note, ..figures::tests::series("machine", &[6.0, 7.0, 8.0]) };
+        assert!(table(&[fence]).contains("fence    7.00  6.00  8.00  which is `mfence` here"));
     }
 }

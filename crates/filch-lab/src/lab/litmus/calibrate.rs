@@ -203,13 +203,11 @@ fn refutation_path(path: &Path) -> PathBuf {
 fn if_present<T>(read: Result<T>) -> Result<Option<T>> {
     match read {
         Ok(content) => Ok(Some(content)),
-        Err(failure) if is_missing(&failure) => Ok(None),
-        Err(failure) => Err(failure),
+        Err(failure) => match failure.downcast_ref::<std::io::Error>() {
+            Some(cause) if cause.kind() == ErrorKind::NotFound => Ok(None),
+            _ => Err(failure),
+        },
     }
-}
-
-fn is_missing(failure: &anyhow::Error) -> bool {
-    failure.downcast_ref::<std::io::Error>().is_some_and(|failure| failure.kind() == ErrorKind::NotFound)
 }
 
 /// Describes the file that was written.

@@ -3,30 +3,17 @@
 //! For every kind of core: on one core, on two cores, or wherever the system puts them.
 
 use std::collections::BTreeMap;
-use std::fmt;
 use std::fs;
 
 use core_affinity::CoreId;
-use serde::{Deserialize, Serialize};
 
 use super::Placement;
-use crate::lab::kinds::{self, parse_cpu_list, Kinds};
-
-/// The kind of the worker's core, whose store buffer is under test.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub(super) enum Kind {
-    /// All cores are alike, or the kind is unknown.
-    Any,
-    /// A fast core of a hybrid CPU.
-    Performance,
-    /// A small core of a hybrid CPU.
-    Efficient,
-}
+use crate::lab::kinds::{self, parse_cpu_list, Kind, Kinds};
 
 /// Where a race takes place.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Site {
+    /// The kind of the worker's core, whose store buffer is under test.
     pub(super) kind: Kind,
     pub(super) placement: Placement,
     /// The hardware threads of the worker and the thief; `None` for anywhere.
@@ -53,12 +40,6 @@ impl Site {
     #[cfg(test)]
     pub(super) fn nowhere() -> Site {
         Site { kind: Kind::Any, placement: Placement::DifferentCores, cores: Some((1_023, 1_022)) }
-    }
-}
-
-impl fmt::Display for Site {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&place_name(self.kind, self.placement))
     }
 }
 
@@ -89,8 +70,8 @@ pub(super) struct Topology {
     allowed: Vec<usize>,
     /// The hardware threads that share each thread's core, itself included. Empty if unknown.
     siblings: BTreeMap<usize, Vec<usize>>,
-    /// The hardware threads of each kind. Empty if all are alike.
-    kinds: Vec<(Kind, Vec<usize>)>,
+    /// The hardware threads of each kind.
+    kinds: Kinds,
 }
 
 impl Topology {
@@ -102,9 +83,7 @@ impl Topology {
             let path = format!("/sys/devices/system/cpu/cpu{id}/topology/thread_siblings_list");
             Some((id, list(&path)?))
         });
-        let Kinds { performance, efficient } = Kinds::here();
-        let kinds = vec![(Kind::Performance, performance), (Kind::Efficient, efficient)];
-        Topology { siblings: siblings.collect(), kinds, allowed }
+        Topology { siblings: siblings.collect(), kinds: Kinds::here(), allowed }
     }
 
     /// The number of hardware threads.
@@ -115,7 +94,7 @@ impl Topology {
     /// Returns all sites to race on. The sites that find the most violations come first.
     pub(super) fn sites(&self) -> Vec<Site> {
         let mut sites = Vec::new();
-        for (kind, threads) in self.kinds() {
+        for (kind, threads) in self.kinds.usable(&self.allowed) {
             for (placement, shares) in [(Placement::DifferentCores, false), (Placement::SameCore, true)] {
                 let cores = self.pair(&threads, shares);
                 sites.extend(cores.map(|cores| Site { kind, placement, cores: Some(cores) }));
@@ -123,19 +102,6 @@ impl Topology {
         }
         sites.push(Site::anywhere());
         sites
-    }
-
-    /// The usable hardware threads of each kind. Kinds without any are left out.
-    fn kinds(&self) -> Vec<(Kind, Vec<usize>)> {
-        let usable =
-            |threads: &[usize]| self.allowed.iter().copied().filter(|id| threads.contains(id)).collect::<Vec<_>>();
-        let kinds: Vec<_> = self.kinds.iter().map(|(kind, threads)| (*kind, usable(threads))).collect();
-        let kinds: Vec<_> = kinds.into_iter().filter(|(_, threads)| !threads.is_empty()).collect();
-        if kinds.is_empty() {
-            vec![(Kind::Any, self.allowed.clone())]
-        } else {
-            kinds
-        }
     }
 
     /// Returns a worker of `workers`, and a thief that shares its core or does not. The thief is of
@@ -164,60 +130,44 @@ impl Topology {
 mod tests {
     use super::*;
 
-    fn sites_of(topology: &Topology) -> Vec<(Kind, Placement, Option<(usize, usize)>)> {
-        topology.sites().into_iter().map(|site| (site.kind, site.placement, site.cores)).collect()
-    }
-
     #[test]
-    fn siblings_share_a_core_and_other_threads_do_not() {
-        let siblings = [(0, vec![0, 2]), (1, vec![1, 3]), (2, vec![0, 2]), (3, vec![1, 3])];
-        let topology = Topology { allowed: vec![0, 1, 2, 3], siblings: siblings.into(), kinds: vec![] };
-        assert_eq!(
-            sites_of(&topology),
-            [
-                (Kind::Any, Placement::DifferentCores, Some((0, 1))),
-                (Kind::Any, Placement::SameCore, Some((0, 2))),
-                (Kind::Any, Placement::Unpinned, None),
-            ]
-        );
-    }
-
-    #[test]
-    fn without_siblings_there_is_no_same_core_site() {
-        let topology = Topology { allowed: vec![0, 1], siblings: [(0, vec![0]), (1, vec![1])].into(), kinds: vec![] };
-        let places: Vec<_> = topology.sites().into_iter().map(|site| site.placement).collect();
-        assert_eq!(places, [Placement::DifferentCores, Placement::Unpinned]);
-    }
-
-    #[test]
-    fn a_sibling_that_is_not_allowed_is_not_used() {
-        let topology = Topology { allowed: vec![4], siblings: [(4, vec![4, 5])].into(), kinds: vec![] };
-        assert_eq!(sites_of(&topology), [(Kind::Any, Placement::Unpinned, None)]);
-    }
-
-    #[test]
-    fn every_kind_of_core_runs_the_worker_at_some_site() {
-        let siblings = [(0, vec![0, 1]), (1, vec![0, 1]), (2, vec![2]), (3, vec![3])];
-        let kinds = vec![(Kind::Performance, vec![0, 1]), (Kind::Efficient, vec![2, 3, 9])];
-        let topology = Topology { allowed: vec![0, 1, 2, 3], siblings: siblings.into(), kinds };
-        assert_eq!(
-            sites_of(&topology),
-            [
-                // There is only one fast core: the thief is on another kind.
-                (Kind::Performance, Placement::DifferentCores, Some((0, 2))),
-                (Kind::Performance, Placement::SameCore, Some((0, 1))),
-                (Kind::Efficient, Placement::DifferentCores, Some((2, 3))),
-                (Kind::Any, Placement::Unpinned, None),
-            ]
-        );
-    }
-
-    #[test]
-    fn neighbours_of_unknown_topology_do_not_count_as_different_cores() {
-        let topology = Topology { allowed: vec![0, 1, 2, 3], ..Topology::default() };
-        let places = sites_of(&topology);
-        assert_eq!(places[0], (Kind::Any, Placement::DifferentCores, Some((0, 2))));
-        assert_eq!(places.len(), 2);
+    fn sites_follow_from_siblings_and_kinds() {
+        let different = |worker, thief| (Kind::Any, Placement::DifferentCores, Some((worker, thief)));
+        let same = |worker, thief| (Kind::Any, Placement::SameCore, Some((worker, thief)));
+        let unpinned = (Kind::Any, Placement::Unpinned, None);
+        let hybrid = Kinds { performance: vec![0, 1], efficient: vec![2, 3, 9] };
+        for (allowed, siblings, kinds, expected) in [
+            // Siblings share a core, and other threads do not.
+            (
+                vec![0, 1, 2, 3],
+                vec![(0, vec![0, 2]), (1, vec![1, 3]), (2, vec![0, 2]), (3, vec![1, 3])],
+                Kinds::default(),
+                vec![different(0, 1), same(0, 2), unpinned],
+            ),
+            // Without siblings, there is no site on one core.
+            (vec![0, 1], vec![(0, vec![0]), (1, vec![1])], Kinds::default(), vec![different(0, 1), unpinned]),
+            // A sibling that is not allowed is not used.
+            (vec![4], vec![(4, vec![4, 5])], Kinds::default(), vec![unpinned]),
+            // Neighbours of unknown topology do not count as different cores.
+            (vec![0, 1, 2, 3], vec![], Kinds::default(), vec![different(0, 2), unpinned]),
+            // Every kind of core runs the worker. There is only one fast core, so that the thief
+            // is on another kind.
+            (
+                vec![0, 1, 2, 3],
+                vec![(0, vec![0, 1]), (1, vec![0, 1]), (2, vec![2]), (3, vec![3])],
+                hybrid,
+                vec![
+                    (Kind::Performance, Placement::DifferentCores, Some((0, 2))),
+                    (Kind::Performance, Placement::SameCore, Some((0, 1))),
+                    (Kind::Efficient, Placement::DifferentCores, Some((2, 3))),
+                    unpinned,
+                ],
+            ),
+        ] {
+            let topology = Topology { allowed, siblings: siblings.into_iter().collect(), kinds };
+            let sites = topology.sites().into_iter().map(|site| (site.kind, site.placement, site.cores));
+            assert_eq!(sites.collect::<Vec<_>>(), expected, "{topology:?}");
+        }
     }
 
     #[test]

@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use super::cores::Kind;
 use super::race::Tally;
 use super::{verdict, Placement, Point};
+use crate::lab::kinds::Kind;
 
 /// A point at a site.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -53,9 +53,9 @@ impl Counts {
         places
     }
 
-    /// Returns the counts of one place.
-    pub(super) fn at(&self, place: (Kind, Placement)) -> Counts {
-        Counts(self.iter().filter(|(key, _)| (key.kind, key.placement) == place).collect())
+    /// Returns the counts of some points only.
+    pub(super) fn only(&self, is_wanted: impl Fn(Key) -> bool) -> Counts {
+        Counts(self.iter().filter(|(key, _)| is_wanted(*key)).collect())
     }
 
     /// Returns the points, with all kinds of cores merged.
@@ -95,7 +95,7 @@ pub(super) mod tests {
         let all = counts(&[(key(1, 36), 10, 0), (small, 10, 1), (key(1, 36), 5, 2)]);
         assert_eq!(all.of(key(1, 36)), Tally { runs: 15, incorrect: 2 });
         assert_eq!(all.places().len(), 2);
-        assert_eq!(all.at((Kind::Efficient, Placement::DifferentCores)).total(), Tally { runs: 10, incorrect: 1 });
+        assert_eq!(all.only(|key| key.kind == Kind::Efficient).total(), Tally { runs: 10, incorrect: 1 });
         let points = all.points();
         assert_eq!(points.len(), 1);
         assert_eq!((points[0].runs, points[0].incorrect), (25, 3));

@@ -4,7 +4,7 @@
 
 use anyhow::{bail, Result};
 
-use crate::lab::calibration::Cpu;
+use crate::lab::calibration::{cpuid, Cpu};
 
 /// Hypervisors that emulate the CPU in software, as `cpuid` spells them.
 const EMULATORS: [(&str, &str); 3] = [("TCGTCGTCGTCG", "QEMU without KVM"), ("FEXIFEXIEMU", "FEX"), ("BOCHS", "Bochs")];
@@ -48,21 +48,10 @@ fn emulator(hypervisor: Option<&str>, brand: &str, identifier: &str) -> Option<&
 }
 
 /// Returns the name of the hypervisor, if there is one.
-#[cfg(target_arch = "x86_64")]
 fn hypervisor() -> Option<String> {
-    use std::arch::x86_64::__cpuid;
-
-    // SAFETY: every x86-64 CPU has the instruction. Newer compilers know that and require no
-    // `unsafe`.
-    #[allow(unused_unsafe)]
-    let name = unsafe { __cpuid(0x4000_0000) };
-    let bytes = [name.ebx, name.ecx, name.edx].into_iter().flat_map(u32::to_le_bytes).take_while(|&byte| byte != 0);
+    let [_, name @ ..] = cpuid(0x4000_0000);
+    let bytes = name.into_iter().flat_map(u32::to_le_bytes).take_while(|&byte| byte != 0);
     Cpu::is_under_hypervisor().then(|| bytes.map(char::from).collect())
-}
-
-#[cfg(not(target_arch = "x86_64"))]
-fn hypervisor() -> Option<String> {
-    None
 }
 
 #[cfg(test)]

@@ -79,6 +79,8 @@ pub(super) fn passes(runs: u64) -> impl Iterator<Item = u64> {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::HashSet;
+
     use super::*;
 
     #[test]
@@ -96,9 +98,7 @@ mod tests {
                 }
             }
             assert!(targets.iter().all(|target| target.delta >= 1 && target.delta < TASKS as usize));
-            let mut distinct: Vec<_> = targets.iter().map(|target| (target.stores, target.delta)).collect();
-            distinct.sort_unstable();
-            distinct.dedup();
+            let distinct: HashSet<_> = targets.iter().map(|target| (target.stores, target.delta)).collect();
             assert_eq!(distinct.len(), targets.len());
         }
     }

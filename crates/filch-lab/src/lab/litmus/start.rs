@@ -83,46 +83,30 @@ mod tests {
     use super::*;
     use crate::lab::litmus::counts::tests::{counts, key};
 
-    fn state(supposed: usize, entries: Option<usize>) -> State {
-        State { supposed, entries, counts: counts(&[(key(1, 30), 10, 1)]) }
-    }
-
-    fn must_not_measure() -> Result<usize> {
-        panic!("the store buffer should not be measured")
-    }
-
     #[test]
-    fn without_a_bound_the_store_buffer_gives_one() {
-        let (state, supposed) = initial_state(None, None, false, || Ok(72)).unwrap();
-        assert_eq!((state.supposed, state.entries, supposed), (73, Some(72), 73));
-    }
-
-    #[test]
-    fn a_given_bound_is_tested_except_for_a_calibration() {
-        let (state, supposed) = initial_state(None, Some(2), false, must_not_measure).unwrap();
-        assert_eq!((state.supposed, state.entries, supposed), (2, None, 2));
-        let (state, supposed) = initial_state(None, Some(2), true, || Ok(72)).unwrap();
-        assert_eq!((state.supposed, state.entries, supposed), (73, Some(72), 73));
-        let (state, supposed) = initial_state(None, Some(128), true, || Ok(72)).unwrap();
-        assert_eq!((state.supposed, state.entries, supposed), (73, Some(72), 73));
+    fn the_bound_is_measured_resumed_or_given() {
+        for (earlier, bound, is_calibration, measured, expected) in [
+            // Without a bound the store buffer gives one.
+            (None, None, false, Some(72), (73, Some(72), 73)),
+            // A given bound is tested, except for a calibration.
+            (None, Some(2), false, None, (2, None, 2)),
+            (None, Some(2), true, Some(72), (73, Some(72), 73)),
+            (None, Some(128), true, Some(72), (73, Some(72), 73)),
+            // Testing earlier counts under another bound keeps the measured entries.
+            (Some((73, Some(72))), Some(40), false, None, (73, Some(72), 40)),
+            // A calibration from earlier counts measures the store buffer again.
+            (Some((40, None)), None, true, Some(72), (73, Some(72), 73)),
+            (Some((57, Some(56))), Some(40), true, Some(72), (73, Some(72), 73)),
+            (Some((73, Some(72))), None, true, Some(56), (73, Some(72), 73)),
+        ] {
+            let counts = counts(&[(key(1, 30), 10, 1)]);
+            let earlier = earlier.map(|(supposed, entries)| State { supposed, entries, counts: counts.clone() });
+            let kept = if earlier.is_some() { counts } else { Counts::default() };
+            let measure = || Ok(measured.expect("the store buffer should not be measured"));
+            let (state, supposed) = initial_state(earlier, bound, is_calibration, measure).unwrap();
+            assert_eq!((state.supposed, state.entries, supposed), expected);
+            assert_eq!(state.counts, kept);
+        }
         assert!(initial_state(None, Some(128), true, || bail!("no knee")).is_err());
-    }
-
-    #[test]
-    fn testing_earlier_counts_under_another_bound_keeps_the_measured_entries() {
-        let earlier = state(73, Some(72));
-        let (kept, supposed) = initial_state(Some(earlier.clone()), Some(40), false, must_not_measure).unwrap();
-        assert_eq!((kept, supposed), (earlier, 40));
-    }
-
-    #[test]
-    fn a_calibration_from_earlier_counts_measures_the_store_buffer_again() {
-        let (kept, supposed) = initial_state(Some(state(40, None)), None, true, || Ok(72)).unwrap();
-        assert_eq!((kept.supposed, kept.entries, supposed), (73, Some(72), 73));
-        let (kept, supposed) = initial_state(Some(state(57, Some(56))), Some(40), true, || Ok(72)).unwrap();
-        assert_eq!((kept.supposed, kept.entries, supposed), (73, Some(72), 73));
-        let (kept, supposed) = initial_state(Some(state(73, Some(72))), None, true, || Ok(56)).unwrap();
-        assert_eq!((kept.supposed, kept.entries, supposed), (73, Some(72), 73));
-        assert_eq!(kept.counts, state(73, Some(72)).counts);
     }
 }

@@ -5,11 +5,11 @@ use std::path::Path;
 use anyhow::{bail, ensure, Context, Result};
 use serde::{Deserialize, Serialize};
 
-use super::cores::Kind;
 use super::counts::{Counts, Key};
 use super::race::{Tally, STORES, TASKS};
 use super::Placement;
 use crate::lab::calibration::{Cpu, LARGEST_BOUND};
+use crate::lab::kinds::Kind;
 use crate::{figures, input_file};
 
 /// The format name in the file.

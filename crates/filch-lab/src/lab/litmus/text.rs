@@ -1,5 +1,6 @@
 //! Formats the results of a sweep as text.
 
+use std::collections::BTreeSet;
 use std::fmt::Write;
 
 use super::cores::place_name;
@@ -53,19 +54,12 @@ fn heat_map(supposed: usize, counts: &Counts) -> String {
         let _ = write!(header, "{}{name:>WIDTH$}", bar(offset));
     }
     let _ = writeln!(text, "{header} {:>WIDTH$}", "more");
-    let mut all_stores: Vec<usize> = counts.iter().map(|(key, _)| key.stores).collect();
-    all_stores.sort_unstable();
-    all_stores.dedup();
+    let all_stores: BTreeSet<usize> = counts.iter().map(|(key, _)| key.stores).collect();
     for stores in all_stores {
         let line = alpha(supposed, stores) as isize;
         let cell = |fits: &dyn Fn(isize) -> bool| {
-            let offset = |delta: usize| delta as isize - line;
-            let here = counts.iter().filter(|(key, _)| key.stores == stores && fits(offset(key.delta)));
-            let sum = here.fold(Tally::default(), |sum, (_, tally)| Tally {
-                runs: sum.runs + tally.runs,
-                incorrect: sum.incorrect + tally.incorrect,
-            });
-            format!("{:>WIDTH$}", share(sum))
+            let here = counts.only(|key| key.stores == stores && fits(key.delta as isize - line));
+            format!("{:>WIDTH$}", share(here.total()))
         };
         let (first, last) = (*OFFSETS.start(), *OFFSETS.end());
         let _ = write!(text, "{stores:>3} {line:>5} {}", cell(&|offset| offset < first));
@@ -104,7 +98,7 @@ fn share(tally: Tally) -> String {
 fn places(counts: &Counts) -> String {
     let mut text = String::new();
     for place in counts.places() {
-        let here = counts.at(place);
+        let here = counts.only(|key| (key.kind, key.placement) == place);
         let Tally { runs, incorrect } = here.total();
         let name = place_name(place.0, place.1);
         let largest = match here.largest_violation() {

@@ -44,17 +44,27 @@ mod tests {
     }
 
     #[test]
-    fn a_sweep_without_violations_does_not_lower_the_bound() {
-        assert_eq!(verdict(73, &[]), Verdict::Stands);
-        assert_eq!(verdict(73, &[point(1, 36, 0), point(1, 1, 0)]), Verdict::Stands);
-        assert_eq!(verdict(73, &[point(1, 1, 500)]), Verdict::Stands);
-    }
-
-    #[test]
-    fn incorrect_runs_below_the_line_are_expected() {
+    fn only_violations_change_the_bound() {
         let below: Vec<_> = (1..48).map(|stores| point(stores, alpha(73, stores) - 1, 1)).collect();
-        assert_eq!(verdict(73, &below), Verdict::Stands);
-        assert_eq!(largest_violation(&below), Some(72));
+        let merged = vec![point(0, 200, 999), point(0, 500, 1), point(0, 505, 0)];
+        assert_eq!((largest_violation(&below), largest_violation(&merged)), (Some(72), None));
+        assert_eq!(largest_merged(&merged), Some(500));
+        for (points, expected) in [
+            // A sweep without violations does not lower the bound.
+            (vec![], Verdict::Stands),
+            (vec![point(1, 36, 0), point(1, 1, 0)], Verdict::Stands),
+            (vec![point(1, 1, 500)], Verdict::Stands),
+            // Incorrect runs below the line are expected, and merged stores do not count.
+            (below, Verdict::Stands),
+            (merged, Verdict::Stands),
+            // A violation beyond every store buffer refutes the bound.
+            (vec![point(1, 255, 1)], Verdict::Raised(511)),
+            (vec![point(1, 256, 1)], Verdict::Refuted),
+            // The worst point decides.
+            (vec![point(3, 20, 1), point(1, 40, 1), point(1, 45, 0), point(7, 2, 900)], Verdict::Raised(81)),
+        ] {
+            assert_eq!(verdict(73, &points), expected, "{points:?}");
+        }
     }
 
     #[test]
@@ -66,25 +76,5 @@ mod tests {
             assert!(delta < alpha(bound, stores), "not explained");
             assert!(delta >= alpha(bound - 1, stores), "not the smallest");
         }
-    }
-
-    #[test]
-    fn merged_stores_do_not_count_against_the_bound() {
-        let merged = [point(0, 200, 999), point(0, 500, 1), point(0, 505, 0)];
-        assert_eq!(verdict(73, &merged), Verdict::Stands);
-        assert_eq!(largest_merged(&merged), Some(500));
-        assert_eq!(largest_violation(&merged), None);
-    }
-
-    #[test]
-    fn a_violation_beyond_every_store_buffer_refutes_the_bound() {
-        assert_eq!(verdict(73, &[point(1, 255, 1)]), Verdict::Raised(511));
-        assert_eq!(verdict(73, &[point(1, 256, 1)]), Verdict::Refuted);
-    }
-
-    #[test]
-    fn the_worst_point_decides() {
-        let points = [point(3, 20, 1), point(1, 40, 1), point(1, 45, 0), point(7, 2, 900)];
-        assert_eq!(verdict(73, &points), Verdict::Raised(81));
     }
 }

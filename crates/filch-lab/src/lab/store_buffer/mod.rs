@@ -5,7 +5,6 @@
 //! sequence fit, they drain during the chain and cost nothing. The first store that does not fit
 //! stalls the pipeline. The longest sequence that costs nothing is the capacity.
 
-mod cores;
 mod knee;
 mod show;
 mod sweep;
@@ -26,10 +25,9 @@ use serde::Serialize;
 
 use crate::chart;
 use crate::figures;
+use crate::lab::kinds::{self, Kind, Kinds};
 use crate::machine::Machine;
 use crate::{print, say, stats};
-use cores::Kind;
-use sequence::Places;
 
 /// Measure the capacity of the store buffer of this CPU.
 #[derive(Args, Debug)]
@@ -76,6 +74,15 @@ pub(crate) struct Knee {
     pub(crate) confidence: f64,
 }
 
+/// Where the stores of a sequence go.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Places {
+    /// To different cache lines in turn, so that no two consecutive stores can be combined.
+    Lines,
+    /// All to one word, so that they can be combined.
+    OneWord,
+}
+
 /// The lengths tried first. No CPU of the last twenty years has a smaller buffer, and none known
 /// has a larger.
 const LENGTHS: RangeInclusive<usize> = 8..=160;
@@ -103,21 +110,30 @@ pub(crate) fn measure(time: Duration) -> Result<Curve> {
 }
 
 fn measure_kinds(time: Duration, places: Places) -> Result<Vec<Curve>> {
-    let kinds = cores::kinds();
-    let time = time / kinds.len().max(1) as u32;
-    kinds.into_iter().map(|kind| measure_kind(kind, places, time)).collect()
+    let kinds = Kinds::here().usable(&kinds::allowed());
+    let time = time / kinds.len() as u32;
+    kinds.into_iter().map(|(kind, threads)| measure_kind(kind, threads.first().copied(), places, time)).collect()
 }
 
-fn measure_kind(kind: Kind, places: Places, time: Duration) -> Result<Curve> {
+fn measure_kind(kind: Kind, core: Option<usize>, places: Places, time: Duration) -> Result<Curve> {
     let curve = |lengths: RangeInclusive<usize>| {
-        let rounds = sweep::sweep(lengths.clone(), places, kind, time)?;
-        anyhow::Ok(Curve::new(kind.name, *lengths.start(), &rounds))
+        let rounds = sweep::sweep(lengths.clone(), places, (kind, core), time)?;
+        anyhow::Ok(Curve::new(core_name(kind), *lengths.start(), &rounds))
     };
     let first = curve(LENGTHS)?;
     if first.knee.is_none() && places == Places::Lines {
         return curve(LONGER_LENGTHS);
     }
     Ok(first)
+}
+
+/// The common name of a core of this kind.
+fn core_name(kind: Kind) -> &'static str {
+    match kind {
+        Kind::Any => "core",
+        Kind::Performance => "performance core",
+        Kind::Efficient => "efficiency core",
+    }
 }
 
 /// Returns the curve of the largest buffer. A curve without a knee counts as the largest, because
@@ -167,11 +183,14 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
 mod tests {
     use super::*;
 
+    /// Returns a round with this knee.
+    fn round(knee: u32) -> Vec<f64> {
+        (8..=60).map(|stores| if stores <= knee { 130.0 } else { 135.0 + f64::from(stores) }).collect()
+    }
+
     #[test]
     fn the_knee_of_a_curve_is_the_longest_sequence_without_a_stall() {
-        let round: Vec<f64> =
-            (8..=60).map(|stores| if stores <= 42 { 130.0 } else { 135.0 + f64::from(stores) }).collect();
-        let curve = Curve::new("core", 8, &vec![round; 24]);
+        let curve = Curve::new("core", 8, &vec![round(42); 24]);
         assert_eq!(curve.knee.map(|knee| (knee.entries, knee.confidence)), Some((42, 1.0)));
         assert_eq!(curve.points.len(), 53);
         let at = curve.points.iter().find(|point| point.stores == 43).unwrap();
@@ -180,9 +199,7 @@ mod tests {
 
     #[test]
     fn a_knee_on_which_the_rounds_disagree_is_not_reported() {
-        let round =
-            |knee: u32| (8..=60).map(move |stores| if stores <= knee { 130.0 } else { 135.0 + f64::from(stores) });
-        let rounds: Vec<Vec<f64>> = (0..25).map(|number| round(21 + 21 * (number % 2)).collect()).collect();
+        let rounds: Vec<_> = (0..25).map(|number| round(21 + 21 * (number % 2))).collect();
         assert!(Curve::new("core", 8, &rounds).knee.is_none());
     }
 }

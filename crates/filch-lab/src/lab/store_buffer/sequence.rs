@@ -15,14 +15,7 @@ use std::time::Instant;
 use anyhow::{Context, Result};
 use memmap2::{Mmap, MmapMut};
 
-/// Where the stores of a loop go.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Places {
-    /// To different cache lines in turn, so that no two consecutive stores can be combined.
-    Lines,
-    /// All to one word, so that they can be combined.
-    OneWord,
-}
+use super::Places;
 
 /// The number of cache lines that are stored to.
 const LINES: usize = 64;

@@ -4,14 +4,7 @@ use std::ops::RangeInclusive;
 
 use anyhow::{bail, Result};
 
-/// Where the stores of a loop go.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Places {
-    /// To different cache lines.
-    Lines,
-    /// All to one word.
-    OneWord,
-}
+use super::Places;
 
 /// No sequences: this type has no values.
 #[derive(Debug)]

@@ -142,8 +142,7 @@ mod tests {
 
     #[test]
     fn the_text_has_the_knee_the_points_around_it_and_the_bound() {
-        let curve = curve("core", Some(72));
-        let curves = [curve];
+        let curves = [curve("core", Some(72))];
         let text = text(&curves, &curves);
         for part in [
             "72            130.0  130.0..130.0  <- the longest without a stall",
@@ -159,8 +158,7 @@ mod tests {
 
     #[test]
     fn the_text_says_that_there_is_no_knee() {
-        let curve = curve("core", None);
-        let curves = [curve];
+        let curves = [curve("core", None)];
         let text = text(&curves, &curves);
         assert!(text.contains("No knee stands out from the noise, with 8 to 160 stores"), "{text}");
         assert!(!text.contains("Bound S ="), "{text}");

@@ -13,9 +13,11 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use anyhow::{anyhow, ensure, Context, Result};
+use core_affinity::CoreId;
 
-use super::cores::Kind;
-use super::sequence::{Places, Sequences};
+use super::sequence::Sequences;
+use super::{core_name, Places};
+use crate::lab::kinds::Kind;
 use crate::watch;
 
 /// The number of rounds.
@@ -24,13 +26,13 @@ const ROUNDS: usize = 24;
 /// How long the CPU may take to reach its full clock speed.
 const WARM_UP: Duration = Duration::from_millis(100);
 
-/// Times sequences of `stores` stores for about `time` on a core of this kind.
+/// Times sequences of `stores` stores for about `time` on a core of this kind, if there is one.
 ///
 /// Returns, for each round, the shortest time of each length.
 pub(super) fn sweep(
     stores: RangeInclusive<usize>,
     places: Places,
-    kind: Kind,
+    (kind, core): (Kind, Option<usize>),
     time: Duration,
 ) -> Result<Vec<Vec<f64>>> {
     let mut sequences = Sequences::new(stores, places)?;
@@ -39,12 +41,13 @@ pub(super) fn sweep(
         let measuring = scope.spawn(|| {
             // An unpinned thread measures as well, only with more disturbance, unless it may be on
             // a core of another kind.
-            let is_pinned = kind.core.is_some_and(core_affinity::set_for_current);
-            (is_pinned || !kind.is_one_of_several).then(|| repeat(&mut sequences, time))
+            let is_pinned = core.is_some_and(|id| core_affinity::set_for_current(CoreId { id }));
+            (is_pinned || kind == Kind::Any).then(|| repeat(&mut sequences, time))
         });
         measuring.join().map_err(|_| anyhow!("the measuring thread panicked"))
     });
-    let rounds = measured?.with_context(|| format!("the system does not allow pinning a thread to a {}", kind.name))?;
+    let rounds =
+        measured?.with_context(|| format!("the system does not allow pinning a thread to a {}", core_name(kind)))?;
     ensure!(rounds.iter().flatten().all(|time| time.is_finite()), "interrupted before anything was measured");
     Ok(rounds)
 }
@@ -76,8 +79,7 @@ mod tests {
 
     #[test]
     fn every_round_has_a_time_for_each_length() {
-        let kind = Kind { name: "core", core: None, is_one_of_several: false };
-        let rounds = sweep(10..=13, Places::Lines, kind, Duration::ZERO).unwrap();
+        let rounds = sweep(10..=13, Places::Lines, (Kind::Any, None), Duration::ZERO).unwrap();
         assert_eq!(rounds.len(), ROUNDS);
         assert!(rounds.iter().all(|round| round.len() == 4 && round.iter().all(|&time| time > 0.0)));
     }
