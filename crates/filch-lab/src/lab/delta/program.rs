@@ -130,12 +130,8 @@ impl Program {
 
     /// Returns the code of a function.
     pub(super) fn code(&self, function: &Function) -> &[u8] {
-        let code = self.sections.iter().find_map(|(first, code)| {
-            let from = usize::try_from(function.range.start.checked_sub(*first)?).ok()?;
-            let to = usize::try_from(function.range.end.checked_sub(*first)?).ok()?;
-            code.get(from..to)
-        });
-        code.unwrap_or_default()
+        let Range { start, end } = function.range;
+        code_from(&self.sections, start).and_then(|code| code.get(..(end - start) as usize)).unwrap_or_default()
     }
 
     /// Returns the function that begins at this address.
@@ -156,10 +152,7 @@ impl Program {
 
     /// Returns the target of the stub at this address; `None` if there is none.
     pub(super) fn stub(&self, address: u64) -> Option<Target> {
-        let code = self.stubs.iter().find_map(|(first, code)| {
-            let from = usize::try_from(address.checked_sub(*first)?).ok()?;
-            code.get(from..).filter(|code| !code.is_empty())
-        })?;
+        let code = code_from(&self.stubs, address)?;
         // An `endbr64`, if any, and the jump.
         let mut instructions = Decoder::with_ip(64, code, address, DecoderOptions::NONE).into_iter().take(2);
         let jump = instructions.find(|instruction| instruction.flow_control() == FlowControl::IndirectBranch);
@@ -205,6 +198,14 @@ impl Program {
             }
         }
     }
+}
+
+/// Returns the code from this address to the end of its section.
+fn code_from(sections: &[(u64, Vec<u8>)], address: u64) -> Option<&[u8]> {
+    sections.iter().find_map(|(first, code)| {
+        let from = usize::try_from(address.checked_sub(*first)?).ok()?;
+        code.get(from..).filter(|code| !code.is_empty())
+    })
 }
 
 /// Formats the first of these, each on a line.

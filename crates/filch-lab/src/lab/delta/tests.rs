@@ -205,15 +205,12 @@ fn a_tail_call_returns_to_the_first_caller() {
 }
 
 #[test]
-fn an_indirect_call_may_pop_immediately() {
-    let finding = found(&[POP, ("worker", &[Call("pop"), Store, CallUnknown, Store, Store, Jump(0)])], "pop");
+fn an_indirect_call_or_jump_may_pop_immediately() {
+    let call: &[Op] = &[Call("pop"), Store, CallUnknown, Store, Store, Jump(0)];
+    let finding = found(&[POP, ("worker", call)], "pop");
     // One store, and the return address of that call.
     assert_eq!((finding.stores, finding.indirect_calls, finding.indirect_jumps), (Some(2), 1, 0));
     assert!(matches!(finding.path.unwrap().exit, Some(Exit::Call(_))));
-}
-
-#[test]
-fn an_indirect_jump_may_reach_a_pop_immediately() {
     let finding = found(&[POP, ("worker", &[Call("pop"), Store, Store, JumpUnknown])], "pop");
     assert_eq!((finding.stores, finding.indirect_calls, finding.indirect_jumps), (Some(2), 0, 1));
     assert!(matches!(finding.path.unwrap().exit, Some(Exit::Jump(_))));

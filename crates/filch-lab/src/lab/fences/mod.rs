@@ -35,19 +35,20 @@ type Measure = fn(Cores) -> Result<Option<f64>>;
 
 /// An operation whose cost is measured.
 struct Price {
-    /// Its name in plots.
-    case: &'static str,
-    /// How many threads take part.
-    threads: usize,
-    /// Its description for readers.
-    what: String,
+    /// Its series, without samples. The note describes it for readers.
+    series: Series,
     /// Takes a sample, in nanoseconds, or `None` if other programs kept the machine too busy.
     measure: Measure,
 }
 
+/// Returns the price of `what`, which takes this many threads.
+fn price(case: &str, threads: usize, what: &str, measure: Measure) -> Price {
+    let (case, note) = (case.to_owned(), Some(what.to_owned()));
+    Price { series: Series { case, name: "machine", threads, unit: "ns/op", samples: Vec::new(), note }, measure }
+}
+
 /// Returns all prices of this machine, and a sentence for each that it lacks.
 fn prices(cores: Cores) -> (Vec<Price>, Vec<String>) {
-    let price = |case, threads, what: &str, measure: Measure| Price { case, threads, what: what.to_owned(), measure };
     let fence = match instruction::fence_instruction() {
         Some(instruction) => format!("a store and a SeqCst fence, which is `{instruction}` here"),
         None => "a store and a SeqCst fence".to_owned(),
@@ -108,15 +109,7 @@ pub(crate) fn measure(quick: bool) -> Result<Vec<Series>> {
 ///
 /// Each round begins with another price. A round that is interrupted does not count.
 fn rounds(prices: &[Price], rounds: usize, cores: Cores, is_over: fn() -> bool) -> Result<Vec<Series>> {
-    let series = |price: &Price| Series {
-        case: price.case.to_owned(),
-        name: "machine",
-        threads: price.threads,
-        unit: "ns/op",
-        samples: Vec::new(),
-        note: Some(price.what.clone()),
-    };
-    let mut all: Vec<Series> = prices.iter().map(series).collect();
+    let mut all: Vec<Series> = prices.iter().map(|price| price.series.clone()).collect();
     for round in 0..rounds {
         let mut samples = Vec::with_capacity(prices.len());
         for turn in 0..prices.len() {
@@ -124,8 +117,8 @@ fn rounds(prices: &[Price], rounds: usize, cores: Cores, is_over: fn() -> bool) 
                 return Ok(all);
             }
             let index = (round + turn) % prices.len();
-            let Price { case, measure, .. } = &prices[index];
-            let sample = measure(cores).with_context(|| format!("`{case}` failed in round {}", round + 1))?;
+            let Price { series, measure } = &prices[index];
+            let sample = measure(cores).with_context(|| format!("`{}` failed in round {}", series.case, round + 1))?;
             samples.push((index, sample));
         }
         samples.into_iter().for_each(|(index, sample)| all[index].samples.extend(sample));
@@ -180,7 +173,7 @@ mod tests {
 
     #[test]
     fn the_error_names_the_price_that_cannot_be_measured() {
-        let broken = Price { case: "wake", threads: 2, what: String::new(), measure: |_| Err(anyhow!("no")) };
+        let broken = price("wake", 2, "", |_| Err(anyhow!("no")));
         let error = rounds(&[broken], 1, Cores::choose(), || false).unwrap_err();
         assert_eq!(format!("{error:#}"), "`wake` failed in round 1: no");
     }
@@ -189,9 +182,8 @@ mod tests {
     fn an_interrupted_round_does_not_count() {
         use std::sync::atomic::{AtomicUsize, Ordering};
         static CALLS: AtomicUsize = AtomicUsize::new(0);
-        let price = |case| Price { case, threads: 1, what: String::new(), measure: |_| Ok(Some(1.0)) };
         let is_over = || CALLS.fetch_add(1, Ordering::Relaxed) == 5;
-        let prices = [price("store"), price("fence")];
+        let prices = ["store", "fence"].map(|case| price(case, 1, "", |_| Ok(Some(1.0))));
         let series = rounds(&prices, 9, Cores::choose(), is_over).unwrap();
         assert_eq!(series.iter().map(|series| series.samples.len()).collect::<Vec<_>>(), [2, 2]);
     }

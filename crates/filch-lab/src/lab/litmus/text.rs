@@ -31,12 +31,8 @@ pub(super) fn report(cpu: &Cpu, supposed: usize, entries: Option<usize>, counts:
         text.push_str("There were no runs, so there is no result.\n");
         return text;
     }
-    text.push_str(&heat_map(supposed, counts));
-    text.push('\n');
-    text.push_str(&places(counts));
-    text.push('\n');
-    text.push_str(&conclusion(supposed, entries, counts));
-    text
+    let (map, places, conclusion) = (heat_map(supposed, counts), places(counts), conclusion(supposed, entries, counts));
+    text + &[map, places, conclusion].join("\n")
 }
 
 /// Formats where runs were incorrect.

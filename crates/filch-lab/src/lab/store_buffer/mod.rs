@@ -189,6 +189,12 @@ mod tests {
     }
 
     #[test]
+    fn each_kind_of_core_has_its_common_name() {
+        let names = [Kind::Performance, Kind::Efficient, Kind::Any].map(core_name);
+        assert_eq!(names, ["performance core", "efficiency core", "core"]);
+    }
+
+    #[test]
     fn the_knee_of_a_curve_is_the_longest_sequence_without_a_stall() {
         let curve = Curve::new("core", 8, &vec![round(42); 24]);
         assert_eq!(curve.knee.map(|knee| (knee.entries, knee.confidence)), Some((42, 1.0)));
