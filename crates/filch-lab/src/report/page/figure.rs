@@ -10,7 +10,7 @@ use crate::chart::{self, Texts};
 pub(super) fn html(figure: &Figure) -> Result<Markup> {
     let id = &figure.id;
     let texts = Texts { id, title: &figure.title, description: &figure.description };
-    let svg = chart::svg(&figure.chart, texts)?;
+    let svg = chart::svg(&figure.chart, texts);
     let links = links::figure(id, &figure.title, &chart::csv(&figure.chart));
     Ok(html! {
         figure class="item" id=(id) {
