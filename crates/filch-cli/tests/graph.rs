@@ -127,7 +127,7 @@ fn bad_input_is_refused_with_a_reason_and_writes_no_file() {
         ("closure good.txt --out nowhere/out", 1, "cannot be written: there is no folder"),
         ("closure good.txt --json .", 1, "cannot be written: it is a folder"),
         ("closure good.txt --json same --out same", 1, "the same file"),
-        ("closure --generate torus:3", 2, "torus:WIDTHxHEIGHT"),
+        ("closure --generate torus:3", 2, "a torus is written `torus:WIDTHxHEIGHT`"),
         ("closure --generate random:3,100", 1, "cannot be 100 edges"),
         ("closure --generate path:0", 1, "without vertices"),
         ("components good.txt --root 1", 1, "omit --root"),
