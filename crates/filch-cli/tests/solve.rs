@@ -169,7 +169,7 @@ fn a_bad_command_line_is_refused_before_anything_is_solved() {
         ("knapsack sack --width 0", 2, "room for a node"),
         ("knapsack sack --threads 0", 2, "a pool needs a thread"),
         ("knapsack sack --time -1", 2, "unexpected argument"),
-        ("knapsack sack --cutset x", 2, "last-exact-layer"),
+        ("knapsack sack --cutset x", 2, "last-exact-layer, frontier"),
         ("knapsack sack --json nowhere/a", 1, "cannot be written: there is no folder"),
         ("knapsack sack --plot .", 1, "it is a folder"),
         ("knapsack sack --trace a --plot a", 1, "the same file"),
