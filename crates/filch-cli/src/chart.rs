@@ -1,6 +1,6 @@
 //! Charts: what can be drawn, separate from how it is drawn.
 //!
-//! Plotters draws them as SVG. The same drawing serves light and dark pages: it uses the page's
+//! They are drawn as SVG. The same drawing serves light and dark pages: it uses the page's
 //! colours.
 
 mod bars;
@@ -18,12 +18,12 @@ use std::path::Path;
 
 use anyhow::Result;
 
-use self::canvas::{Align, Canvas, SIZE};
-use self::colour::{escape, Colour, Palette};
+use self::canvas::{escape, Align, Canvas, SIZE};
+use self::colour::{Colour, Palette};
 use crate::format::number;
 use crate::output_file::write_text;
 
-pub use self::csv::line as csv_line;
+pub use self::csv::{line as csv_line, of as csv};
 
 /// The texts of a chart on a page, also for screen readers.
 #[derive(Clone, Copy, Debug)]
@@ -39,28 +39,26 @@ pub struct Texts<'a> {
 /// Returns the chart for a page, in the page's colours.
 ///
 /// They are `--paper`, `--faint`, `--grid`, `--right`, `--wrong` and `--series-1` to `--series-8`.
-pub fn svg(chart: &Chart, words: Texts<'_>) -> Result<String> {
-    on_page(chart.drawing(), words)
+pub fn svg(chart: &Chart, words: Texts<'_>) -> String {
+    on_page(|canvas| chart.draw(canvas), words)
 }
 
 /// Returns the first group of bars for a page, narrow enough for a phone.
-pub fn panel_svg(bars: &Bars, words: Texts<'_>) -> Result<String> {
-    on_page(&bars::NarrowPanel(bars), words)
+pub fn panel_svg(bars: &Bars, words: Texts<'_>) -> String {
+    on_page(|canvas| bars.narrow_panel(canvas), words)
 }
 
-fn on_page(drawing: &dyn Drawing, words: Texts<'_>) -> Result<String> {
-    let (svg, (width, height)) = draw(drawing, None, Palette::Page)?;
-    let body = svg.split_once('>').map_or("", |(_, body)| body);
-    let Texts { id, title, description } = words;
-    let id = escape(id);
-    Ok(format!(
+fn on_page(draw: impl FnOnce(&mut Canvas) -> (i32, i32), words: Texts<'_>) -> String {
+    let mut canvas = Canvas::new(Palette::Page, 0);
+    let (width, height) = draw(&mut canvas);
+    let [id, title, description] = [words.id, words.title, words.description].map(escape);
+    format!(
         "<svg class=\"chart\" viewBox=\"0 0 {width} {height}\" width=\"{width}\" height=\"{height}\" \
          style=\"--wide:{width}px\" role=\"img\" \
          aria-labelledby=\"{id}-title\" aria-describedby=\"{id}-description\">\n\
-         <title id=\"{id}-title\">{}</title>\n<desc id=\"{id}-description\">{}</desc>{body}",
-        escape(title),
-        escape(description)
-    ))
+         <title id=\"{id}-title\">{title}</title>\n<desc id=\"{id}-description\">{description}</desc>\n{}</svg>\n",
+        canvas.finish()
+    )
 }
 
 /// Writes the chart to a file, dark on white, replacing an existing file.
@@ -68,70 +66,35 @@ pub fn write(path: &Path, chart: &Chart, title: &str, subtitle: &str) -> Result<
     write_all(path, std::slice::from_ref(chart), title, subtitle)
 }
 
+/// The height of a heading, and the margin around each drawing in a file.
+const HEADING: i32 = 62;
+const MARGIN: i32 = 20;
+
 /// Writes charts to one file in the same way, one below the other.
 pub fn write_all(path: &Path, charts: &[Chart], title: &str, subtitle: &str) -> Result<()> {
     let (mut body, mut size) = (String::new(), (0, 0));
     for (place, chart) in charts.iter().enumerate() {
-        let (svg, (width, height)) = draw(chart.drawing(), (place == 0).then_some((title, subtitle)), Palette::Fixed)?;
-        body.push_str(&svg.replacen("<svg", &format!("<svg y=\"{}\"", size.1), 1));
-        size = (size.0.max(width), size.1 + height);
+        let top = if place == 0 { HEADING } else { 0 };
+        let mut canvas = Canvas::new(Palette::Fixed, top);
+        if place == 0 {
+            canvas.heading((0, 12 - top), title, 18.0);
+            canvas.text((0, 36 - top), subtitle, SIZE, Colour::Faint, Align::Left);
+        }
+        let (width, height) = chart.draw(&mut canvas);
+        // A margin, and a background under the whole drawing.
+        let (across, down) = (width + 2 * MARGIN, height + top + 2 * MARGIN);
+        let area = format!("width=\"{across}\" height=\"{down}\"");
+        body.push_str(&format!(
+            "<svg y=\"{}\" {area} viewBox=\"-{MARGIN} -{MARGIN} {across} {down}\">\n\
+             <rect x=\"-{MARGIN}\" y=\"-{MARGIN}\" {area} fill=\"#ffffff\"/>\n{}</svg>\n",
+            size.1,
+            canvas.finish()
+        ));
+        size = (size.0.max(across), size.1 + down);
     }
     let (width, height) = size;
     let start = format!("<svg width=\"{width}\" height=\"{height}\" xmlns=\"http://www.w3.org/2000/svg\">\n");
     write_text(path, &(start + &body + "</svg>\n"))
-}
-
-/// Returns the figures of the chart, as comma-separated values with a heading.
-pub fn csv(chart: &Chart) -> String {
-    csv::of(chart)
-}
-
-/// A chart that can be drawn.
-trait Drawing {
-    /// The width and height in pixels.
-    fn size(&self) -> (i32, i32);
-
-    /// Draws the chart.
-    fn draw(&self, canvas: &Canvas<'_>) -> Result<()>;
-}
-
-/// The margin around a standalone drawing.
-const MARGIN: i32 = 20;
-
-fn draw(drawing: &dyn Drawing, heading: Option<(&str, &str)>, palette: Palette) -> Result<(String, (i32, i32))> {
-    let size = drawing.size();
-    let top = if heading.is_some() { 62 } else { 0 };
-    let mut svg = String::new();
-    let canvas = Canvas::new(&mut svg, size, top);
-    if let Some((title, subtitle)) = heading {
-        canvas.heading((0, 12 - top), title, 18.0)?;
-        canvas.text((0, 36 - top), subtitle, SIZE, Colour::Faint, Align::Left)?;
-    }
-    drawing.draw(&canvas)?;
-    let notes = canvas.finish()?;
-    let svg = colour::apply_palette(&svg, palette, &notes);
-    let (width, height) = (size.0, size.1 + top);
-    if palette == Palette::Page {
-        return Ok((svg, (width, height)));
-    }
-    // A margin, and a background under the whole drawing.
-    let body = svg.split_once('>').map_or("", |(_, body)| body);
-    let (across, down) = (width + 2 * MARGIN, height + 2 * MARGIN);
-    let (left, above) = (-MARGIN, -MARGIN);
-    let svg = format!(
-        "<svg width=\"{across}\" height=\"{down}\" viewBox=\"{left} {above} {across} {down}\">\n\
-         <rect x=\"{left}\" y=\"{above}\" width=\"{across}\" height=\"{down}\" fill=\"#ffffff\"/>{body}"
-    );
-    Ok((svg, (across, down)))
-}
-
-/// Formats a figure with its interval.
-fn interval(Estimate { value, low, high }: Estimate) -> String {
-    if low.is_finite() && high.is_finite() && low < high {
-        format!("{} ({} to {})", number(value), number(low), number(high))
-    } else {
-        number(value)
-    }
 }
 
 /// A chart of any kind.
@@ -149,12 +112,13 @@ pub enum Chart {
 }
 
 impl Chart {
-    fn drawing(&self) -> &dyn Drawing {
+    /// Draws the chart, and returns its width and height.
+    fn draw(&self, canvas: &mut Canvas) -> (i32, i32) {
         match self {
-            Chart::Bars(bars) => bars,
-            Chart::Lines(lines) => lines,
-            Chart::HeatMap(map) => map,
-            Chart::Lanes(lanes) => lanes,
+            Chart::Bars(bars) => bars.draw(canvas),
+            Chart::Lines(lines) => lines.draw(canvas),
+            Chart::HeatMap(map) => map.draw(canvas),
+            Chart::Lanes(lanes) => lanes.draw(canvas),
         }
     }
 }
@@ -196,6 +160,18 @@ impl Estimate {
     /// Makes a figure without an interval.
     pub fn exact(value: f64) -> Estimate {
         Estimate { value, low: value, high: value }
+    }
+
+    /// The interval, if it has a length.
+    fn interval(&self) -> Option<(f64, f64)> {
+        let Estimate { low, high, .. } = *self;
+        (low.is_finite() && high.is_finite() && low < high).then_some((low, high))
+    }
+
+    /// Formats the figure with its interval.
+    fn with_interval(&self) -> String {
+        let interval = self.interval().map(|(low, high)| format!(" ({} to {})", number(low), number(high)));
+        number(self.value) + &interval.unwrap_or_default()
     }
 }
 

@@ -2,109 +2,54 @@
 //! killed.
 #![cfg(unix)]
 
+mod program;
+
 use std::fs;
-use std::io::{BufRead, BufReader, Read};
-use std::path::Path;
-use std::process::{Child, ChildStderr, Command, Output, Stdio};
+use std::io::Read;
+use std::process::{Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use program::{poll, signal, wait_for_bound, wait_for_line, Folder, LONG, RING, SACK};
 use serde_json::Value;
 
-/// Instance (1) of the paper on bulk operations: the optimum is 15.
-const SACK: &str = "4 7\n8 3\n5 2\n7 4\n6 6\n";
-const RING: &str = "p edge 5 5\ne 1 2\ne 2 3\ne 3 4\ne 4 5\ne 5 1\n";
-/// A ruler that no search proves within the time of a test.
-const LONG: &str = "golomb 14";
-
-fn command(folder: &Path, words: &str) -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_filch"));
-    command.arg("solve").args(words.split(' ')).current_dir(folder);
-    command
+/// Returns standard output and standard error of a search that ends with this code.
+fn shown(folder: &Folder, words: &str, code: i32) -> (String, String) {
+    folder.shown(&format!("solve {words}"), code)
 }
 
-fn solve(folder: &Path, words: &str) -> Output {
-    command(folder, words).output().expect("the program starts")
-}
-
-/// Returns standard output and standard error of a run that ends with this code.
-fn shown(folder: &Path, words: &str, code: i32) -> (String, String) {
-    let output = solve(folder, words);
-    let stderr = String::from_utf8(output.stderr).unwrap();
-    assert_eq!(output.status.code(), Some(code), "{words}: {stderr}");
-    assert!(!stderr.contains("panicked"), "{words}: {stderr}");
-    (String::from_utf8(output.stdout).unwrap(), stderr)
-}
-
-/// Returns the summary of a run that ends with this code.
-fn summary(folder: &Path, words: &str, code: i32) -> Value {
+/// Returns the summary of a search that ends with this code.
+fn summary(folder: &Folder, words: &str, code: i32) -> Value {
     serde_json::from_str(&shown(folder, &format!("{words} --quiet --json"), code).0).unwrap()
 }
 
-fn listing(folder: &Path) -> Vec<(String, Vec<u8>)> {
-    let entries = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap());
-    let mut entries: Vec<_> = entries
-        .map(|entry| (entry.file_name().into_string().unwrap(), fs::read(entry.path()).unwrap_or_default()))
-        .collect();
-    entries.sort();
-    entries
-}
-
-/// Checks that the run fails with one sentence and changes no file.
-fn refused(folder: &Path, words: &str, reasons: &[&str]) {
-    let before = listing(folder);
-    let (shown, stderr) = shown(folder, words, 1);
-    for reason in reasons {
-        assert!(stderr.contains(reason), "{words}: {stderr} does not say `{reason}`");
-    }
-    assert!(shown.is_empty() && stderr.lines().count() == 1, "{words}: {stderr}");
-    assert!(listing(folder) == before, "{words}");
-}
-
-fn signal(child: &Child, name: &str) {
-    assert!(Command::new("kill").args([name, &child.id().to_string()]).status().unwrap().success());
-}
-
-/// Waits until the condition holds or the program has ended.
-fn poll(child: &mut Child, mut condition: impl FnMut() -> bool) -> bool {
-    let deadline = Instant::now() + Duration::from_secs(60);
-    while !condition() {
-        if child.try_wait().unwrap().is_some() {
-            return false;
-        }
-        assert!(Instant::now() < deadline, "the condition does not become true");
-        thread::sleep(Duration::from_millis(1));
-    }
-    true
-}
-
-fn generate(folder: &Path, words: &str) {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_filch"));
-    let made = command.arg("generate").args(words.split(' ')).current_dir(folder).status().unwrap();
-    assert!(made.success(), "{words}");
+/// Checks that the search fails with one sentence and changes no file.
+fn refused(folder: &Folder, words: &str, reasons: &[&str]) {
+    folder.refused(&format!("solve {words}"), 1, reasons);
 }
 
 /// Kills the program at random moments, and resumes with another number of threads each time.
-fn killed_and_resumed(folder: &Path, problem: &str, kills: u32, seed: u64) {
+fn killed_and_resumed(folder: &Folder, problem: &str, kills: u32, seed: u64) {
     let begun = Instant::now();
     let undisturbed = summary(folder, &format!("{problem} --threads 2"), 0);
     let longest = begun.elapsed().as_millis() as u64 / 3;
     let (mut state, mut killed, mut run) = (seed, 0, 0);
     while killed < kills {
         for file in ["kept", "kept.previous"] {
-            let _ = fs::remove_file(folder.join(file));
+            let _ = fs::remove_file(folder.path(file));
         }
         loop {
             run += 1;
-            let resume = if folder.join("kept").exists() { "--resume kept " } else { "" };
+            let resume = if folder.has("kept") { "--resume kept " } else { "" };
             let threads = 1 + run % 3;
-            let words =
-                format!("{problem} {resume}--checkpoint kept --every 0.003 --threads {threads} --quiet --json out");
-            let before = fs::read(folder.join("kept")).ok();
-            let mut child = command(folder, &words).stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
+            let words = format!(
+                "solve {problem} {resume}--checkpoint kept --every 0.003 --threads {threads} --quiet --json out"
+            );
+            let before = fs::read(folder.path("kept")).ok();
+            let mut child = folder.command(&words).stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
             if killed < kills {
                 // Waits for a new checkpoint. The one that was resumed from exists all the time.
-                poll(&mut child, || fs::read(folder.join("kept")).ok().is_some_and(|now| Some(now) != before));
+                poll(&mut child, || fs::read(folder.path("kept")).ok().is_some_and(|now| Some(now) != before));
                 state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
                 thread::sleep(Duration::from_millis((state >> 33) % longest.max(1)));
                 // The program may have ended.
@@ -121,7 +66,7 @@ fn killed_and_resumed(folder: &Path, problem: &str, kills: u32, seed: u64) {
             }
             assert!(stderr.is_empty(), "{words}: {stderr}");
         }
-        let found: Value = serde_json::from_slice(&fs::read(folder.join("out")).unwrap()).unwrap();
+        let found = folder.json("out");
         for key in ["ending", "cost", "bound"] {
             assert_eq!(found[key], undisturbed[key], "{problem}, {key}, after {killed} kills");
         }
@@ -132,58 +77,39 @@ fn killed_and_resumed(folder: &Path, problem: &str, kills: u32, seed: u64) {
         }
     }
     // Partly written files of killed programs are gone.
-    assert!(listing(folder).iter().all(|(name, _)| !name.starts_with(".kept")));
+    assert!(folder.listing().iter().all(|(name, _)| !name.starts_with(".kept")));
 }
 
 #[test]
 fn a_graph_search_that_is_killed_repeatedly_has_the_same_optimum() {
-    let folder = tempfile::tempdir().unwrap();
-    generate(folder.path(), "graph --vertices 75 --per-thousand 300 --heaviest 9 --seed 5 --out graph");
-    killed_and_resumed(folder.path(), "misp graph", 10, 1);
+    let folder = Folder::new(&[]);
+    folder.shown("generate graph --vertices 75 --per-thousand 300 --heaviest 9 --seed 5 --out graph", 0);
+    killed_and_resumed(&folder, "misp graph", 10, 1);
 }
 
 #[test]
 fn a_ruler_search_that_is_killed_repeatedly_has_the_same_optimum() {
-    let folder = tempfile::tempdir().unwrap();
-    killed_and_resumed(folder.path(), "golomb 8", 8, 2);
+    killed_and_resumed(&Folder::new(&[]), "golomb 8", 8, 2);
 }
 
 #[test]
 fn a_knapsack_search_that_is_killed_repeatedly_has_the_same_optimum() {
-    let folder = tempfile::tempdir().unwrap();
-    generate(folder.path(), "knapsack --items 60 --kind strongly --seed 1 --out sack");
-    killed_and_resumed(folder.path(), "knapsack sack", 8, 3);
-}
-
-/// Returns the lines that the program prints, up to one that is enough.
-fn wait_for_line(stderr: &mut BufReader<ChildStderr>, is_enough: impl Fn(&str) -> bool) -> String {
-    let mut line = String::new();
-    loop {
-        line.clear();
-        assert_ne!(stderr.read_line(&mut line).unwrap(), 0, "the program ended before the expected line");
-        if is_enough(&line) {
-            return line;
-        }
-    }
-}
-
-fn spawn(folder: &Path, words: &str) -> (Child, BufReader<ChildStderr>) {
-    let mut child = command(folder, words).stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
-    let stderr = BufReader::new(child.stderr.take().unwrap());
-    (child, stderr)
+    let folder = Folder::new(&[]);
+    folder.shown("generate knapsack --items 60 --kind strongly --seed 1 --out sack", 0);
+    killed_and_resumed(&folder, "knapsack sack", 8, 3);
 }
 
 #[test]
 fn a_signal_leaves_a_checkpoint_and_the_command_to_resume_is_printed() {
     for name in ["-TERM", "-INT"] {
-        let folder = tempfile::tempdir().unwrap();
-        let (mut child, mut stderr) =
-            spawn(folder.path(), &format!("{LONG} --checkpoint kept --every 3600 --json out"));
-        wait_for_line(&mut stderr, |line| line.contains("bound") && !line.contains("none"));
-        assert!(poll(&mut child, || folder.path().join("kept").exists()));
+        let folder = Folder::new(&[]);
+        let (mut child, mut stderr) = folder.spawn(&format!("solve {LONG} --checkpoint kept --every 3600 --json out"));
+        wait_for_bound(&mut stderr);
+        assert!(poll(&mut child, || folder.has("kept")));
         // A batch system may signal twice.
-        signal(&child, name);
-        signal(&child, name);
+        for _ in 0..2 {
+            assert!(signal(name, child.id()));
+        }
         let mut rest = String::new();
         stderr.read_to_string(&mut rest).unwrap();
         assert_eq!(child.wait().unwrap().code(), Some(3), "{rest}");
@@ -192,11 +118,11 @@ fn a_signal_leaves_a_checkpoint_and_the_command_to_resume_is_printed() {
             rest.contains(&format!("solve {LONG} --checkpoint kept --every 3600 --json out --resume kept\n")),
             "{rest}"
         );
-        let first: Value = serde_json::from_slice(&fs::read(folder.path().join("out")).unwrap()).unwrap();
+        let first = folder.json("out");
         assert_eq!(first["ending"], "cancelled");
         assert_eq!(first["checkpoints"]["written"], 2, "one at once, one at the end");
 
-        let next = summary(folder.path(), &format!("{LONG} --resume kept --nodes 1"), 3);
+        let next = summary(&folder, &format!("{LONG} --resume kept --nodes 1"), 3);
         let resumed = &next["checkpoints"]["resumed"];
         assert_eq!(resumed["seconds"], first["seconds"]);
         assert_eq!(resumed["explored"], first["statistics"]["explored"]);
@@ -213,47 +139,46 @@ fn a_signal_leaves_a_checkpoint_and_the_command_to_resume_is_printed() {
 
 #[test]
 fn a_limit_leaves_a_checkpoint_and_the_printed_command_resumes_it() {
-    let folder = tempfile::tempdir().unwrap();
-    let (text, stderr) = shown(folder.path(), &format!("{LONG} --nodes 20 --checkpoint kept --threads 1"), 3);
+    let folder = Folder::new(&[]);
+    let (text, stderr) = shown(&folder, &format!("{LONG} --nodes 20 --checkpoint kept --threads 1"), 3);
     assert!(text.contains("  saved     to kept, 2 times\n"), "{text}");
     let command = stderr.lines().last().unwrap().trim();
-    let again = Command::new("sh").args(["-c", command]).current_dir(folder.path()).output().unwrap();
+    let again = Command::new("sh").args(["-c", command]).current_dir(folder.path(".")).output().unwrap();
     let text = String::from_utf8(again.stdout).unwrap();
     assert_eq!(again.status.code(), Some(3), "{text}");
     assert!(text.contains("  resumed   after ") && text.contains(" and 20 nodes, from kept\n"), "{text}");
     assert!(text.contains("  nodes     40 explored"), "{text}");
-    let timed = summary(folder.path(), &format!("{LONG} --time 0.05 --resume kept --checkpoint kept"), 3);
+    let timed = summary(&folder, &format!("{LONG} --time 0.05 --resume kept --checkpoint kept"), 3);
     assert_eq!(timed["ending"], "timed-out");
     // Too little time for any progress: nothing is lost, and nothing is proven.
-    let timed = summary(folder.path(), &format!("{LONG} --time 0.000000001 --resume kept --checkpoint kept"), 3);
+    let timed = summary(&folder, &format!("{LONG} --time 0.000000001 --resume kept --checkpoint kept"), 3);
     assert_eq!((&timed["ending"], &timed["cost"]), (&"timed-out".into(), &timed["cost"]));
-    let next = summary(folder.path(), &format!("{LONG} --nodes 1 --resume kept"), 3);
+    let next = summary(&folder, &format!("{LONG} --nodes 1 --resume kept"), 3);
     assert_eq!(next["ending"], "node-limit");
     assert_eq!(next["checkpoints"]["resumed"]["explored"], timed["statistics"]["explored"]);
 }
 
 #[test]
 fn a_finished_search_that_is_resumed_has_its_result_at_once() {
-    let folder = tempfile::tempdir().unwrap();
-    fs::write(folder.path().join("sack"), SACK).unwrap();
-    let first = summary(folder.path(), "knapsack sack --checkpoint kept", 0);
+    let folder = Folder::new(&[("sack", SACK)]);
+    let first = summary(&folder, "knapsack sack --checkpoint kept", 0);
     assert_eq!((&first["cost"], &first["checkpoints"]["resumed"]), (&15.into(), &Value::Null));
-    let again = summary(folder.path(), "knapsack sack --resume kept", 0);
+    let again = summary(&folder, "knapsack sack --resume kept", 0);
     for key in ["ending", "cost", "bound", "solution"] {
         assert_eq!(again[key], first[key], "{key}");
     }
     assert_eq!(again["statistics"]["explored"], first["statistics"]["explored"]);
     assert_eq!((&again["checkpoints"]["file"], &again["checkpoints"]["written"]), (&Value::Null, &0.into()));
     // The instance counts, not its formatting.
-    fs::write(folder.path().join("sack"), SACK.replace(' ', "   ")).unwrap();
-    assert_eq!(summary(folder.path(), "knapsack sack --resume kept --checkpoint kept", 0)["cost"], 15);
+    folder.write("sack", SACK.replace(' ', "   "));
+    assert_eq!(summary(&folder, "knapsack sack --resume kept --checkpoint kept", 0)["cost"], 15);
 }
 
 #[test]
 fn an_unusable_checkpoint_is_refused_and_the_previous_one_can_be_resumed() {
-    let folder = tempfile::tempdir().unwrap();
-    let kept = folder.path().join("kept");
-    shown(folder.path(), &format!("{LONG} --nodes 40 --checkpoint kept"), 3);
+    let folder = Folder::new(&[]);
+    let kept = folder.path("kept");
+    shown(&folder, &format!("{LONG} --nodes 40 --checkpoint kept"), 3);
     let whole = fs::read(&kept).unwrap();
     let mut flipped = whole.clone();
     flipped[whole.len() / 2] ^= 4;
@@ -269,29 +194,28 @@ fn an_unusable_checkpoint_is_refused_and_the_previous_one_can_be_resumed() {
         (&of_version(7), "expected version 1 of the format, found version 7: resume with the newer program"),
     ] {
         fs::remove_file(&kept).unwrap();
-        fs::write(&kept, bytes).unwrap();
+        folder.write("kept", bytes);
         let before = ["error: kept: ", reason, "The checkpoint before it is in kept.previous"];
-        refused(folder.path(), &format!("{LONG} --resume kept"), &before);
-        refused(folder.path(), &format!("{LONG} --resume kept --checkpoint kept"), &before);
+        refused(&folder, &format!("{LONG} --resume kept"), &before);
+        refused(&folder, &format!("{LONG} --resume kept --checkpoint kept"), &before);
     }
-    let resumed = summary(folder.path(), &format!("{LONG} --resume kept.previous --checkpoint kept --nodes 10"), 3);
+    let resumed = summary(&folder, &format!("{LONG} --resume kept.previous --checkpoint kept --nodes 10"), 3);
     assert_eq!(resumed["checkpoints"]["written"], 2);
-    shown(folder.path(), &format!("{LONG} --resume kept --nodes 1"), 3);
+    shown(&folder, &format!("{LONG} --resume kept --nodes 1"), 3);
     fs::remove_file(&kept).unwrap();
-    refused(folder.path(), &format!("{LONG} --resume kept"), &["kept: there is no such file", "is in kept.previous"]);
-    refused(folder.path(), &format!("{LONG} --resume ."), &["expected a regular file"]);
+    refused(&folder, &format!("{LONG} --resume kept"), &["kept: there is no such file", "is in kept.previous"]);
+    refused(&folder, &format!("{LONG} --resume ."), &["expected a regular file"]);
 }
 
 #[test]
 fn a_checkpoint_of_another_search_is_refused() {
-    let folder = tempfile::tempdir().unwrap();
-    fs::write(folder.path().join("ring"), RING).unwrap();
-    shown(folder.path(), "misp ring --checkpoint kept", 0);
-    refused(folder.path(), "clique ring --resume kept", &["expected a checkpoint of clique, found one of misp"]);
-    refused(folder.path(), &format!("{LONG} --resume kept"), &["expected a checkpoint of golomb, found one of misp"]);
-    fs::write(folder.path().join("ring"), RING.replace("e 5 1", "e 5 2")).unwrap();
+    let folder = Folder::new(&[("ring", RING)]);
+    shown(&folder, "misp ring --checkpoint kept", 0);
+    refused(&folder, "clique ring --resume kept", &["expected a checkpoint of clique, found one of misp"]);
+    refused(&folder, &format!("{LONG} --resume kept"), &["expected a checkpoint of golomb, found one of misp"]);
+    folder.write("ring", RING.replace("e 5 1", "e 5 2"));
     refused(
-        folder.path(),
+        &folder,
         "misp ring --resume kept",
         &["kept: expected a checkpoint of this instance of misp, found one of another instance"],
     );
@@ -299,24 +223,23 @@ fn a_checkpoint_of_another_search_is_refused() {
 
 #[test]
 fn an_existing_checkpoint_is_not_replaced() {
-    let folder = tempfile::tempdir().unwrap();
-    fs::write(folder.path().join("ring"), RING).unwrap();
-    shown(folder.path(), "misp ring --checkpoint kept", 0);
+    let folder = Folder::new(&[("ring", RING)]);
+    shown(&folder, "misp ring --checkpoint kept", 0);
     let reasons = ["kept already exists", "--resume kept --checkpoint kept", "remove it or give another file"];
-    refused(folder.path(), "misp ring --checkpoint kept", &reasons);
-    refused(folder.path(), "misp ring --checkpoint kept --resume ring", &reasons);
-    refused(folder.path(), "misp ring --checkpoint nowhere/kept", &["there is no folder"]);
-    refused(folder.path(), "misp ring --checkpoint kept --json kept", &["the same file"]);
-    refused(folder.path(), "misp ring --resume kept --json kept", &["the checkpoint to resume from"]);
+    refused(&folder, "misp ring --checkpoint kept", &reasons);
+    refused(&folder, "misp ring --checkpoint kept --resume ring", &reasons);
+    refused(&folder, "misp ring --checkpoint nowhere/kept", &["there is no folder"]);
+    refused(&folder, "misp ring --checkpoint kept --json kept", &["the same file"]);
+    refused(&folder, "misp ring --resume kept --json kept", &["the checkpoint to resume from"]);
 }
 
 #[test]
 fn a_write_failure_is_reported_once_and_the_last_one_is_an_error() {
-    let folder = tempfile::tempdir().unwrap();
-    let inner = folder.path().join("inner");
+    let folder = Folder::new(&[]);
+    let inner = folder.path("inner");
     fs::create_dir(&inner).unwrap();
-    let words = format!("{LONG} --checkpoint inner/kept --every 0.005 --json out");
-    let (mut child, mut stderr) = spawn(folder.path(), &words);
+    let words = format!("solve {LONG} --checkpoint inner/kept --every 0.005 --json out");
+    let (mut child, mut stderr) = folder.spawn(&words);
     assert!(poll(&mut child, || inner.join("kept").exists()));
     // The program may be writing there at this moment.
     assert!(poll(&mut child, || fs::remove_dir_all(&inner).is_ok()));
@@ -325,13 +248,13 @@ fn a_write_failure_is_reported_once_and_the_last_one_is_an_error() {
         line.contains("inner/kept: cannot write the file: there is no such folder. The search continues"),
         "{line}"
     );
-    signal(&child, "-TERM");
+    assert!(signal("-TERM", child.id()));
     let mut rest = String::new();
     stderr.read_to_string(&mut rest).unwrap();
     assert_eq!(child.wait().unwrap().code(), Some(1), "{rest}");
     assert!(rest.contains("error: the last checkpoint was not written: inner/kept: cannot write the file"), "{rest}");
     assert!(!rest.contains("warning") && !rest.contains("To resume it"), "{rest}");
-    let summary: Value = serde_json::from_slice(&fs::read(folder.path().join("out")).unwrap()).unwrap();
+    let summary = folder.json("out");
     assert_eq!(summary["ending"], "cancelled", "the summary is written nevertheless");
 }
 

@@ -1,22 +1,17 @@
 //! Tests of the completions and the manual pages.
 
-use std::process::{Command, Output};
+mod program;
 
-fn filch(arguments: &[&str]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_filch")).args(arguments).output().expect("the program starts")
-}
+use program::Folder;
 
 #[test]
 fn completions_and_manual_pages_know_all_commands() {
-    for (arguments, part) in [(&["completions", "bash"][..], "spanning-tree"), (&["man"], "filch\\-generate")] {
-        let output = filch(arguments);
-        assert!(output.status.success());
-        assert!(String::from_utf8_lossy(&output.stdout).contains(part), "{output:?}");
+    let folder = Folder::new(&[]);
+    for (words, part) in [("completions bash", "spanning-tree"), ("man", "filch\\-generate")] {
+        let (shown, _) = folder.shown(words, 0);
+        assert!(shown.contains(part), "{shown}");
     }
-    let folder = tempfile::tempdir().unwrap();
-    assert!(filch(&["man", folder.path().to_str().unwrap()]).status.success());
-    assert!(folder.path().join("filch-generate-knapsack.1").is_file());
-    let output = filch(&["man", "no/such/folder"]);
-    assert!(String::from_utf8_lossy(&output.stderr).contains("no/such/folder: cannot write the manual pages"));
-    assert_eq!(output.status.code(), Some(1));
+    folder.shown("man .", 0);
+    assert!(folder.path("filch-generate-knapsack.1").is_file());
+    folder.refused("man no/such/folder", 1, &["no/such/folder: cannot write the manual pages"]);
 }

@@ -5,22 +5,16 @@
 #[path = "../../filch-mpi/tests/mpirun/mod.rs"]
 mod mpirun;
 
+mod program;
+
 use std::fs;
-use std::path::Path;
 use std::process::{Child, Command, ExitStatus, Stdio};
-use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use mpirun::{end_of, watched, Ended};
+use program::{poll, signal, Folder, LONG, PROGRAM, RING, SACK};
 use serde_json::Value;
-use tempfile::TempDir;
 
-const PROGRAM: &str = env!("CARGO_BIN_EXE_filch");
-/// Instance (1) of the paper on bulk operations: the optimum is 15.
-const SACK: &str = "4 7\n8 3\n5 2\n7 4\n6 6\n";
-const RING: &str = "p edge 5 5\ne 1 2\ne 2 3\ne 3 4\ne 4 5\ne 5 1\n";
-/// A ruler that no search proves within the time of a test.
-const LONG: &str = "golomb 14";
 /// A search that is long enough to be interrupted, and short enough for a test.
 const MEDIUM: &str = "misp graph --width 10";
 const BEST: &str = "optimum   19, proven";
@@ -28,25 +22,25 @@ const BEST: &str = "optimum   19, proven";
 const DEADLINE: Duration = Duration::from_secs(300);
 
 /// Writes the instance of `MEDIUM` into a new folder.
-fn medium_instance() -> TempDir {
-    let folder = tempfile::tempdir().unwrap();
-    let words = "generate --seed 3 --out graph graph --vertices 90 --per-thousand 200";
-    assert!(Command::new(PROGRAM).args(words.split(' ')).current_dir(&folder).status().unwrap().success());
+fn medium_instance() -> Folder {
+    let folder = Folder::new(&[]);
+    folder.shown("generate --seed 3 --out graph graph --vertices 90 --per-thousand 200", 0);
     folder
 }
 
-fn command(folder: &Path, ranks: usize, words: &str) -> Command {
+fn command(folder: &Folder, ranks: usize, words: &str) -> Command {
     let mut command = mpirun::mpirun(ranks).unwrap();
-    command.arg(PROGRAM).args(["solve", "--mpi", "--threads", "1"]).args(words.split(' ')).current_dir(folder);
+    command.arg(PROGRAM).args(["solve", "--mpi", "--threads", "1"]).args(words.split(' '));
+    command.current_dir(folder.path("."));
     command
 }
 
-fn solve(folder: &Path, ranks: usize, words: &str) -> Ended {
+fn solve(folder: &Folder, ranks: usize, words: &str) -> Ended {
     watched(&mut command(folder, ranks, words), DEADLINE).unwrap()
 }
 
 /// Returns standard output and standard error of a run that ends with this code.
-fn shown(folder: &Path, ranks: usize, words: &str, code: i32) -> (String, String) {
+fn shown(folder: &Folder, ranks: usize, words: &str, code: i32) -> (String, String) {
     let Ended { printed, said, status } = solve(folder, ranks, words);
     assert_eq!(exit(status), Some(code), "{words}: {said}");
     assert!(!said.contains("panicked"), "{words}: {said}");
@@ -58,56 +52,48 @@ fn exit(status: Option<ExitStatus>) -> Option<i32> {
     status.expect("it did not end in time").code()
 }
 
-fn json(path: &Path) -> Value {
-    serde_json::from_slice(&fs::read(path).unwrap()).unwrap()
-}
-
 #[test]
 fn ranks_find_the_same_as_one_process_and_only_rank_0_prints_it() {
-    let folder = tempfile::tempdir().unwrap();
-    fs::write(folder.path().join("sack"), SACK).unwrap();
-    fs::write(folder.path().join("ring"), RING).unwrap();
+    let folder = Folder::new(&[("sack", SACK), ("ring", RING)]);
     let files = "--json a.json --solution a.txt --trace a.jsonl --plot a.svg --plot-ranks b.svg --quiet";
-    let (text, said) = shown(folder.path(), 3, &format!("knapsack sack {files}"), 0);
+    let (text, said) = shown(&folder, 3, &format!("knapsack sack {files}"), 0);
     assert_eq!(text.matches("optimum   15, proven").count(), 1, "{text}");
     assert!(text.contains("3 ranks of 1 thread") && said.is_empty(), "{text}{said}");
-    let summary = json(&folder.path().join("a.json"));
+    let summary = folder.json("a.json");
     assert_eq!((&summary["cost"], &summary["ending"]), (&Value::from(15), &Value::from("optimal")));
     let ranks = summary["ranks"].as_array().unwrap();
     assert_eq!(ranks.len(), 3);
     let explored: u64 = ranks.iter().map(|rank| rank["explored"].as_u64().unwrap()).sum();
     assert_eq!(summary["statistics"]["explored"], explored);
-    assert_eq!(fs::read_to_string(folder.path().join("a.txt")).unwrap(), "1 3\n");
-    assert!(fs::read_to_string(folder.path().join("b.svg")).unwrap().contains("rank 2"));
-    assert!(fs::read_to_string(folder.path().join("a.jsonl")).unwrap().contains("incumbent"));
+    assert_eq!(folder.text("a.txt"), "1 3\n");
+    assert!(folder.text("b.svg").contains("rank 2"));
+    assert!(folder.text("a.jsonl").contains("incumbent"));
 
-    let (text, _) = shown(folder.path(), 2, "misp ring", 0);
+    let (text, _) = shown(&folder, 2, "misp ring", 0);
     assert!(text.contains("optimum   2, proven"), "{text}");
     // Minimised, and not by rank 0 alone.
-    let (text, _) = shown(folder.path(), 2, "golomb 6 --width 3", 0);
+    let (text, _) = shown(&folder, 2, "golomb 6 --width 3", 0);
     assert!(text.contains("optimum   17, proven"), "{text}");
 }
 
 #[test]
 fn without_mpirun_there_is_one_rank() {
-    let output = Command::new(PROGRAM).args(["solve", "golomb", "5", "--mpi", "--threads", "2"]).output().unwrap();
-    let text = String::from_utf8(output.stdout).unwrap();
-    assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
+    let (text, _) = Folder::new(&[]).shown("solve golomb 5 --mpi --threads 2", 0);
     assert!(text.contains("1 rank of 2 threads") && text.contains("optimum   11, proven"), "{text}");
 }
 
 #[test]
 fn limits_apply_to_all_ranks_together() {
-    let folder = tempfile::tempdir().unwrap();
-    let (text, _) = shown(folder.path(), 2, &format!("{LONG} --time 0.5 --quiet"), 3);
+    let folder = Folder::new(&[]);
+    let (text, _) = shown(&folder, 2, &format!("{LONG} --time 0.5 --quiet"), 3);
     assert!(text.contains("timed-out") && text.contains("not proven"), "{text}");
-    let (text, _) = shown(folder.path(), 2, &format!("{LONG} --nodes 50 --quiet --checkpoint kept"), 3);
+    let (text, _) = shown(&folder, 2, &format!("{LONG} --nodes 50 --quiet --checkpoint kept"), 3);
     assert!(text.contains("node-limit") && text.contains("saved     to kept"), "{text}");
 }
 
 #[test]
 fn an_error_at_the_start_of_a_rank_is_printed_once() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = Folder::new(&[]);
     let said_once = |ended: Ended, reason: &str| {
         let Ended { printed, said, status } = ended;
         assert_eq!(exit(status), Some(1), "{said}");
@@ -115,37 +101,24 @@ fn an_error_at_the_start_of_a_rank_is_printed_once() {
         assert!(said.contains(reason) && !said.contains("panicked"), "{said}");
         assert!(!printed.contains("optimum"), "{printed}");
     };
-    said_once(solve(folder.path(), 3, "misp nothing"), "error: nothing: cannot read the file");
-    said_once(solve(folder.path(), 2, "golomb 5 --resume nothing"), "nothing: there is no such file");
+    said_once(solve(&folder, 3, "misp nothing"), "error: nothing: cannot read the file");
+    said_once(solve(&folder, 2, "golomb 5 --resume nothing"), "nothing: there is no such file");
 
     // The ranks have different command lines: the second has no file, then another instance.
-    fs::write(folder.path().join("sack"), SACK).unwrap();
-    fs::write(folder.path().join("other"), SACK.replace("4 7", "4 8")).unwrap();
+    folder.write("sack", SACK);
+    folder.write("other", SACK.replace("4 7", "4 8"));
     for (file, reason) in
         [("nothing", "rank 1: nothing: cannot read the file"), ("other", "rank 1 is to solve something else")]
     {
-        let mut command = command(folder.path(), 1, "knapsack sack");
+        let mut command = command(&folder, 1, "knapsack sack");
         command.args([":", "-n", "1", PROGRAM, "solve", "--mpi", "knapsack", file]);
         said_once(watched(&mut command, DEADLINE).unwrap(), reason);
     }
 }
 
-/// Waits until the condition holds or the program has ended.
-fn poll(child: &mut Child, mut condition: impl FnMut() -> bool) -> bool {
-    let deadline = Instant::now() + DEADLINE;
-    while !condition() {
-        if child.try_wait().unwrap().is_some() {
-            return false;
-        }
-        assert!(Instant::now() < deadline, "the condition does not become true");
-        thread::sleep(Duration::from_millis(5));
-    }
-    true
-}
-
 /// Returns the process of a rank that runs in this folder.
-fn process(folder: &Path, rank: usize) -> Option<u32> {
-    let folder = fs::canonicalize(folder).unwrap();
+fn process(folder: &Folder, rank: usize) -> Option<u32> {
+    let folder = fs::canonicalize(folder.path(".")).unwrap();
     let is_rank_process = |entry: fs::DirEntry| {
         let number = entry.file_name().to_str()?.parse().ok()?;
         let environment = fs::read(entry.path().join("environ")).ok()?;
@@ -158,26 +131,27 @@ fn process(folder: &Path, rank: usize) -> Option<u32> {
     fs::read_dir("/proc").unwrap().filter_map(|entry| is_rank_process(entry.ok()?)).next()
 }
 
-/// Sends a signal. Returns whether the process still existed.
-fn signal(name: &str, process: Option<u32>) -> bool {
-    process.is_some_and(|process| Command::new("kill").args([name, &process.to_string()]).status().unwrap().success())
+/// Sends a signal to a rank. Returns whether it still ran.
+fn signal_rank(name: &str, folder: &Folder, rank: usize) -> bool {
+    process(folder, rank).is_some_and(|process| signal(name, process))
 }
 
 /// Ends the program with `end` after its first checkpoints. Returns its output and its exit code.
 ///
 /// If it is over by then, it starts again: this process may not have run for long.
-fn stopped_by(folder: &Path, words: &str, end: impl Fn(&Child) -> bool) -> (String, Option<i32>) {
+fn stopped_by(folder: &Folder, words: &str, end: impl Fn(&Child) -> bool) -> (String, Option<i32>) {
     let words = format!("{words} --checkpoint kept --every 0.05");
     for _ in 0..5 {
-        let _ = fs::remove_file(folder.join("kept"));
-        let _ = fs::remove_file(folder.join("kept.previous"));
+        for file in ["kept", "kept.previous"] {
+            let _ = fs::remove_file(folder.path(file));
+        }
         let mut command = command(folder, 3, &words);
         // How long Open MPI waits between asking ranks to end and killing them. The default of one
         // second is little on a busy machine.
         command.env("OMPI_MCA_odls_base_sigkill_timeout", "10");
         let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
         // The first checkpoint is from the start; the next one has more.
-        let was_ended = poll(&mut child, || folder.join("kept.previous").exists()) && end(&child);
+        let was_ended = poll(&mut child, || folder.has("kept.previous")) && end(&child);
         let Ended { printed, said, status } = end_of(child, DEADLINE);
         if was_ended {
             return (said + &printed, exit(status));
@@ -187,36 +161,33 @@ fn stopped_by(folder: &Path, words: &str, end: impl Fn(&Child) -> bool) -> (Stri
 }
 
 /// Resumes on another number of ranks, and without MPI.
-fn assert_resumes(folder: &Path) {
+fn assert_resumes(folder: &Folder) {
     let (text, _) = shown(folder, 2, &format!("{MEDIUM} --resume kept --quiet"), 0);
     assert!(text.contains(BEST) && text.contains("resumed   after"), "{text}");
-    let mut alone = Command::new(PROGRAM);
-    alone.arg("solve").args(MEDIUM.split(' ')).args(["--resume", "kept", "--quiet"]);
-    let output = alone.current_dir(folder).output().unwrap();
-    assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
-    assert!(String::from_utf8_lossy(&output.stdout).contains(BEST));
+    let (text, _) = folder.shown(&format!("solve {MEDIUM} --resume kept --quiet"), 0);
+    assert!(text.contains(BEST), "{text}");
 }
 
 #[test]
 fn a_run_that_loses_a_rank_says_how_to_resume_and_can_be_resumed() {
     let folder = medium_instance();
-    let (said, code) = stopped_by(folder.path(), MEDIUM, |_| signal("-KILL", process(folder.path(), 1)));
+    let (said, code) = stopped_by(&folder, MEDIUM, |_| signal_rank("-KILL", &folder, 1));
     assert!(code != Some(0), "{said}");
     for words in ["If a rank was lost", "kept, is complete", "--resume kept", "mpirun -n 3"] {
         assert!(said.contains(words), "{words}: {said}");
     }
-    assert_resumes(folder.path());
+    assert_resumes(&folder);
 }
 
 #[test]
 fn a_signal_to_any_rank_leaves_a_last_checkpoint() {
     let folder = medium_instance();
     for rank in [0, 2] {
-        let (said, code) = stopped_by(folder.path(), MEDIUM, |_| signal("-TERM", process(folder.path(), rank)));
+        let (said, code) = stopped_by(&folder, MEDIUM, |_| signal_rank("-TERM", &folder, rank));
         assert_eq!(code, Some(3), "{said}");
         assert!(said.contains("cancelled") && said.contains("To resume it"), "{said}");
     }
-    assert_resumes(folder.path());
+    assert_resumes(&folder);
 }
 
 /// `mpirun` asks its ranks to end, and kills them soon after.
@@ -224,9 +195,9 @@ fn a_signal_to_any_rank_leaves_a_last_checkpoint() {
 /// That may be too soon for a last checkpoint, but the earlier ones exist.
 #[test]
 fn a_run_whose_mpirun_is_terminated_can_be_resumed() {
-    let folder = tempfile::tempdir().unwrap();
-    let (said, code) = stopped_by(folder.path(), LONG, |child| signal("-TERM", Some(child.id())));
+    let folder = Folder::new(&[]);
+    let (said, code) = stopped_by(&folder, LONG, |child| signal("-TERM", child.id()));
     assert!(code != Some(0), "{said}");
-    let (text, _) = shown(folder.path(), 2, &format!("{LONG} --resume kept --nodes 1 --quiet"), 3);
+    let (text, _) = shown(&folder, 2, &format!("{LONG} --resume kept --nodes 1 --quiet"), 3);
     assert!(text.contains("resumed   after"), "{text}");
 }

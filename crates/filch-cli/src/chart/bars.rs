@@ -3,12 +3,10 @@
 //! A few bars stand side by side under a legend. Many bars lie in panels, a panel for each group,
 //! and each bar has its name: fifteen colours cannot be told apart.
 
-use anyhow::Result;
-
-use super::canvas::{width, Align, Canvas, Legend, SIZE, SMALL};
+use super::canvas::{square, width, Align, Canvas, SIZE, SMALL};
 use super::colour::{self, Colour};
 use super::scale::{round_up, Scale};
-use super::{interval, Bars, Drawing, Estimate};
+use super::{Bars, Estimate};
 use crate::format::number;
 
 const WIDTH: i32 = 960;
@@ -32,8 +30,8 @@ const FIGURE: i32 = 50;
 
 impl Bars {
     /// The names of the series, in the order of the legend.
-    fn names(&self) -> impl Iterator<Item = &str> {
-        self.series.iter().map(|series| &*series.name)
+    fn names(&self) -> Vec<&str> {
+        self.series.iter().map(|series| &*series.name).collect()
     }
 
     /// The bars of a group: the index of the series, and the figure.
@@ -44,18 +42,16 @@ impl Bars {
         })
     }
 
-    /// The largest figure or interval end of a group; 0 if there is none.
-    fn largest(&self, group: usize) -> f64 {
-        self.group(group).map(|(_, estimate)| estimate.value.max(finite(estimate.high))).fold(0.0, f64::max)
+    /// The figures of a group, or the ends of their intervals.
+    fn ends(&self, group: usize) -> impl Iterator<Item = f64> + '_ {
+        self.group(group)
+            .map(|(_, Estimate { value, high, .. })| if high.is_finite() { value.max(high) } else { value })
     }
 
     /// Returns the end of the axis. If a few bars are far longer than all others, it cuts them, so
     /// that the others can be told apart.
     fn end(&self, groups: std::ops::Range<usize>) -> f64 {
-        let mut all: Vec<f64> = groups
-            .clone()
-            .flat_map(|group| self.group(group).map(|(_, estimate)| estimate.value.max(finite(estimate.high))))
-            .collect();
+        let mut all: Vec<f64> = groups.flat_map(|group| self.ends(group)).collect();
         all.sort_by(f64::total_cmp);
         let Some(&largest) = all.last() else { return 1.0 };
         let most = all[(all.len() - 1) * 9 / 10].max(self.reference.map_or(0.0, |reference| 1.6 * reference));
@@ -67,9 +63,10 @@ impl Bars {
     ///
     /// Normalised groups must. Other groups do if none is much smaller than another.
     fn has_one_axis(&self) -> bool {
-        let largest: Vec<f64> =
-            (0..self.groups.len()).map(|group| self.largest(group)).filter(|largest| *largest > 0.0).collect();
-        let (low, high) = largest.iter().fold((f64::INFINITY, 0.0_f64), |(low, high), &x| (low.min(x), high.max(x)));
+        let largest = (0..self.groups.len()).map(|group| self.ends(group).fold(0.0, f64::max));
+        let (low, high) = largest
+            .filter(|largest| *largest > 0.0)
+            .fold((f64::INFINITY, 0.0_f64), |(low, high), largest| (low.min(largest), high.max(largest)));
         self.reference.is_some() || high <= 8.0 * low
     }
 
@@ -82,199 +79,125 @@ impl Bars {
             && fits
             && self.has_one_axis()
     }
-}
 
-impl Drawing for Bars {
-    fn size(&self) -> (i32, i32) {
-        if self.uses_columns() {
-            let legend = Legend::new(self.names(), WIDTH - AXIS);
-            (WIDTH, TITLE + legend.height() + HEIGHT + 48)
-        } else {
-            let panels = Panels::new(self);
-            (WIDTH, TITLE + panels.heights.iter().sum::<i32>())
-        }
+    /// Draws the chart, and returns its width and height.
+    pub(super) fn draw(&self, canvas: &mut Canvas) -> (i32, i32) {
+        canvas.text((0, TITLE / 2), &self.axis, SIZE, Colour::Faint, Align::Left);
+        let height = if self.uses_columns() { self.columns(canvas) } else { self.panels(canvas) };
+        (WIDTH, height)
     }
 
-    fn draw(&self, canvas: &Canvas<'_>) -> Result<()> {
-        if self.uses_columns() {
-            columns(self, canvas)
-        } else {
-            Panels::new(self).draw(canvas)
-        }
-    }
-}
+    /// Draws all groups side by side, and returns the height.
+    fn columns(&self, canvas: &mut Canvas) -> i32 {
+        let colours = colour::of_names(&self.names());
+        let legend = canvas.legend((AXIS, TITLE), WIDTH - AXIS, &self.names(), |canvas, place, at| {
+            square(canvas, at, colours[place]);
+        });
 
-fn columns(bars: &Bars, canvas: &Canvas<'_>) -> Result<()> {
-    let legend = Legend::new(bars.names(), WIDTH - AXIS);
-    let colours = colour::of_names(bars.names());
-    canvas.text((0, TITLE / 2), &bars.axis, SIZE, Colour::Faint, Align::Left)?;
-    legend.draw(canvas, (AXIS, TITLE), bars.names(), |place, (x, y)| {
-        canvas.rectangle((x - 6, y - 6), (x + 6, y + 6), colours[place], 1.0, None)
-    })?;
+        // The space above the highest bar is for its figure.
+        let top = TITLE + legend + 22;
+        let bottom = top + HEIGHT - 22;
+        let end = self.end(0..self.groups.len());
+        let scale = Scale::new((0.0, end), (bottom, top), false);
+        canvas.rows(&scale, 5, (AXIS, WIDTH), Colour::Faint);
 
-    // The space above the highest bar is for its figure.
-    let top = TITLE + legend.height() + 22;
-    let bottom = top + HEIGHT - 22;
-    let groups = 0..bars.groups.len();
-    let end = bars.end(groups.clone());
-    let scale = Scale::new((0.0, end), (bottom, top), false);
-    for (figure, label) in scale.ticks(5) {
-        let y = scale.at(figure);
-        canvas.path(&[(AXIS, y), (WIDTH, y)], if figure == 0.0 { Colour::Faint } else { Colour::Grid }, 1)?;
-        canvas.text((AXIS - 8, y), &label, SMALL, Colour::Faint, Align::Right)?;
-    }
-
-    let room = (WIDTH - AXIS - 12) / bars.groups.len().max(1) as i32;
-    let column = ((room - BETWEEN) / bars.series.len().max(1) as i32).min(52);
-    for group in groups {
-        let left = AXIS + 6 + group as i32 * room + (room - column * bars.series.len() as i32) / 2;
-        for (place, estimate) in bars.group(group) {
-            let x = left + place as i32 * column;
-            let (high, note) = (scale.at(estimate.value), note(bars, group, place, estimate));
-            canvas.rectangle(
-                (x + 1, high.min(bottom - 1)),
-                (x + column - 1, bottom),
-                colours[place],
-                1.0,
-                Some(note),
-            )?;
-            let middle = x + column / 2;
-            let mut above = high;
-            if estimate.value > end {
-                canvas.rectangle((x, top + 8), (x + column, top + 12), Colour::Paper, 1.0, None)?;
-            } else if has_interval(&estimate) {
-                let (low, high) = (scale.at(estimate.low), scale.at(estimate.high));
-                canvas.error_bar((middle, low), (middle, high), (column / 4).clamp(2, 5))?;
-                above = above.min(high);
-            }
-            let figure = number(estimate.value);
-            if estimate.value > end || width(&figure, SMALL) <= column {
-                canvas.text((middle, above - 9), &figure, SMALL, Colour::Text, Align::Middle)?;
-            }
-        }
-        let middle = AXIS + 6 + group as i32 * room + room / 2;
-        let lines = name_lines(&bars.groups[group], room - 6).unwrap_or_default();
-        for (line, words) in lines.iter().enumerate() {
-            canvas.text((middle, bottom + 16 + 15 * line as i32), words, SIZE, Colour::Text, Align::Middle)?;
-        }
-    }
-    if let Some(reference) = bars.reference {
-        let y = scale.at(reference);
-        canvas.dashed_line((AXIS, y), (WIDTH, y), Colour::Text)?;
-    }
-    Ok(())
-}
-
-/// A panel for each group, in rows.
-struct Panels<'a> {
-    bars: &'a Bars,
-    /// The number of panels in a row.
-    across: usize,
-    /// The height of each row of panels.
-    heights: Vec<i32>,
-    /// The width of the longest name before a bar.
-    name: i32,
-}
-
-impl<'a> Panels<'a> {
-    fn new(bars: &'a Bars) -> Self {
-        let name = bars.names().map(|name| width(name, SIZE)).max().unwrap_or(0).clamp(40, 260) + 8;
-        let across = if bars.groups.len() > 1 { ((WIDTH / (name + FIGURE + 130)) as usize).clamp(1, 3) } else { 1 };
-        let groups: Vec<usize> = (0..bars.groups.len()).collect();
-        let most = |row: &[usize]| row.iter().map(|&group| bars.group(group).count()).max().unwrap_or(0);
-        let heights = groups.chunks(across).map(|row| HEADING + most(row) as i32 * BAR + FOOT).collect();
-        Self { bars, across, heights, name }
-    }
-
-    fn draw(&self, canvas: &Canvas<'_>) -> Result<()> {
-        canvas.text((0, TITLE / 2), &self.bars.axis, SIZE, Colour::Faint, Align::Left)?;
-        let groups = 0..self.bars.groups.len();
-        let common = self.bars.has_one_axis().then(|| self.bars.end(groups.clone()));
-        let colours = colour::of_names(self.bars.names());
-        let across = WIDTH / self.across as i32;
-        let mut top = TITLE;
-        for (row, height) in self.heights.iter().enumerate() {
-            for column in 0..self.across {
-                let group = row * self.across + column;
-                if group < groups.end {
-                    let end = common.unwrap_or_else(|| self.bars.end(group..group + 1));
-                    self.panel(canvas, &colours, group, end, (column as i32 * across, top, across - 20))?;
+        let room = (WIDTH - AXIS - 12) / self.groups.len().max(1) as i32;
+        let column = ((room - BETWEEN) / self.series.len().max(1) as i32).min(52);
+        for (group, name) in self.groups.iter().enumerate() {
+            let start = AXIS + 6 + group as i32 * room;
+            let left = start + (room - column * self.series.len() as i32) / 2;
+            for (place, estimate) in self.group(group) {
+                let x = left + place as i32 * column;
+                let high = scale.at(estimate.value);
+                let corners = ((x + 1, high.min(bottom - 1)), (x + column - 1, bottom));
+                canvas.rectangle(corners.0, corners.1, colours[place], Some(self.note(group, place, estimate)));
+                let middle = x + column / 2;
+                let mut above = high;
+                if estimate.value > end {
+                    canvas.rectangle((x, top + 8), (x + column, top + 12), Colour::Paper, None);
+                } else if let Some((low, high)) = estimate.interval() {
+                    let (low, high) = (scale.at(low), scale.at(high));
+                    canvas.error_bar((middle, low), (middle, high), (column / 4).clamp(2, 5));
+                    above = above.min(high);
+                }
+                let figure = number(estimate.value);
+                if estimate.value > end || width(&figure, SMALL) <= column {
+                    canvas.text((middle, above - 9), &figure, SMALL, Colour::Text, Align::Middle);
                 }
             }
-            top += height;
+            for (line, words) in name_lines(name, room - 6).into_iter().flatten().enumerate() {
+                let at = (start + room / 2, bottom + 16 + 15 * line as i32);
+                canvas.text(at, words, SIZE, Colour::Text, Align::Middle);
+            }
         }
-        Ok(())
+        if let Some(reference) = self.reference {
+            let y = scale.at(reference);
+            canvas.dashed_line((AXIS, y), (WIDTH, y), Colour::Text);
+        }
+        TITLE + legend + HEIGHT + 48
     }
 
-    fn panel(
-        &self,
-        canvas: &Canvas<'_>,
-        colours: &[Colour],
-        group: usize,
-        end: f64,
-        (left, top, room): (i32, i32, i32),
-    ) -> Result<()> {
-        let bars = self.bars;
-        canvas.heading((left, top + HEADING / 2), &bars.groups[group], SIZE + 1.0)?;
-        let start = left + self.name;
+    /// The width of the longest name before a bar of a panel.
+    fn name_width(&self) -> i32 {
+        self.names().into_iter().map(|name| width(name, SIZE)).max().unwrap_or(0).clamp(40, 260) + 8
+    }
+
+    /// Draws a panel for each group, in rows, and returns the height.
+    fn panels(&self, canvas: &mut Canvas) -> i32 {
+        let groups: Vec<usize> = (0..self.groups.len()).collect();
+        let fit = (WIDTH / (self.name_width() + FIGURE + 130)) as usize;
+        let in_a_row = if groups.len() > 1 { fit.clamp(1, 3) } else { 1 };
+        let common = self.has_one_axis().then(|| self.end(0..groups.len()));
+        let across = WIDTH / in_a_row as i32;
+        let mut top = TITLE;
+        for row in groups.chunks(in_a_row) {
+            let panels = row.iter().zip((0..).step_by(across as usize)).map(|(&group, left)| {
+                let end = common.unwrap_or_else(|| self.end(group..group + 1));
+                self.panel(canvas, group, end, (left, top, across - 20))
+            });
+            top += panels.max().unwrap_or(0);
+        }
+        top
+    }
+
+    /// Draws the first group as a panel that stands alone, and returns its width and height.
+    pub(super) fn narrow_panel(&self, canvas: &mut Canvas) -> (i32, i32) {
+        (NARROW, self.panel(canvas, 0, self.end(0..1), (0, 0, NARROW)))
+    }
+
+    /// Draws the panel of a group, and returns its height.
+    fn panel(&self, canvas: &mut Canvas, group: usize, end: f64, (left, top, room): (i32, i32, i32)) -> i32 {
+        let colours = colour::of_names(&self.names());
+        canvas.heading((left, top + HEADING / 2), &self.groups[group], SIZE + 1.0);
+        let name = self.name_width();
+        let start = left + name;
         let scale = Scale::new((0.0, end), (start, left + room - FIGURE), false);
         let first = top + HEADING;
-        let bottom = first + bars.group(group).count() as i32 * BAR;
-        for (figure, label) in scale.ticks(((room - self.name - FIGURE) / 36) as usize) {
-            let x = scale.at(figure);
-            canvas.path(&[(x, first), (x, bottom + 4)], Colour::Grid, 1)?;
-            canvas.text((x, bottom + 13), &label, SMALL - 1.0, Colour::Faint, Align::Middle)?;
-        }
-        for (line, (place, estimate)) in bars.group(group).enumerate() {
+        let bottom = first + self.group(group).count() as i32 * BAR;
+        canvas.columns(&scale, ((room - name - FIGURE) / 36) as usize, (first, bottom + 4), SMALL - 1.0, 9);
+        for (line, (place, estimate)) in self.group(group).enumerate() {
             let y = first + line as i32 * BAR;
             let middle = y + BAR / 2;
             let x = scale.at(estimate.value);
-            let note = note(bars, group, place, estimate);
-            canvas.rectangle((start, y + 2), (x.max(start + 1), y + BAR - 2), colours[place], 1.0, Some(note))?;
+            let corners = ((start, y + 2), (x.max(start + 1), y + BAR - 2));
+            canvas.rectangle(corners.0, corners.1, colours[place], Some(self.note(group, place, estimate)));
             if estimate.value > end {
-                canvas.rectangle((x - 10, y), (x - 6, y + BAR), Colour::Paper, 1.0, None)?;
-            } else if has_interval(&estimate) {
-                let (low, high) = (scale.at(estimate.low), scale.at(estimate.high));
-                canvas.error_bar((low, middle), (high, middle), 3)?;
+                canvas.rectangle((x - 10, y), (x - 6, y + BAR), Colour::Paper, None);
+            } else if let Some((low, high)) = estimate.interval() {
+                canvas.error_bar((scale.at(low), middle), (scale.at(high), middle), 3);
             }
-            canvas.text((start - 7, middle), &bars.series[place].name, SIZE, Colour::Text, Align::Right)?;
-            canvas.text((left + room, middle), &number(estimate.value), SMALL, Colour::Text, Align::Right)?;
+            canvas.text((start - 7, middle), &self.series[place].name, SIZE, Colour::Text, Align::Right);
+            canvas.text((left + room, middle), &number(estimate.value), SMALL, Colour::Text, Align::Right);
         }
-        if let Some(reference) = bars.reference {
+        if let Some(reference) = self.reference {
             let x = scale.at(reference);
-            canvas.dashed_line((x, first - 2), (x, bottom + 4), Colour::Text)?;
+            canvas.dashed_line((x, first - 2), (x, bottom + 4), Colour::Text);
         }
-        Ok(())
-    }
-}
-
-/// The first group of bars as a panel that stands alone.
-pub(super) struct NarrowPanel<'a>(pub(super) &'a Bars);
-
-impl Drawing for NarrowPanel<'_> {
-    fn size(&self) -> (i32, i32) {
-        (NARROW, HEADING + self.0.group(0).count() as i32 * BAR + FOOT)
+        bottom + FOOT - top
     }
 
-    fn draw(&self, canvas: &Canvas<'_>) -> Result<()> {
-        let colours = colour::of_names(self.0.names());
-        Panels::new(self.0).panel(canvas, &colours, 0, self.0.end(0..1), (0, 0, NARROW))
-    }
-}
-
-fn note(bars: &Bars, group: usize, place: usize, estimate: Estimate) -> String {
-    format!("{}, {}: {}", bars.groups[group], bars.series[place].name, interval(estimate))
-}
-
-fn has_interval(estimate: &Estimate) -> bool {
-    estimate.low.is_finite() && estimate.high.is_finite() && estimate.low < estimate.high
-}
-
-fn finite(figure: f64) -> f64 {
-    if figure.is_finite() {
-        figure
-    } else {
-        0.0
+    fn note(&self, group: usize, place: usize, estimate: Estimate) -> String {
+        format!("{}, {}: {}", self.groups[group], self.series[place].name, estimate.with_interval())
     }
 }
 

@@ -1,12 +1,7 @@
-//! Colours by purpose.
-//!
-//! A drawing is made in placeholder colours, one for each purpose. They are then replaced by the
-//! page's colours or by fixed ones.
-
-use plotters::style::RGBColor;
+//! Colours by purpose: the page's colours, or fixed ones.
 
 /// The number of series colours. Further series start again.
-pub(super) const SERIES: usize = 8;
+pub(super) const SERIES: usize = SERIES_COLOURS.len();
 
 /// The purpose of a colour.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -27,40 +22,38 @@ pub(super) enum Colour {
     Wrong,
 }
 
-/// The first byte of a placeholder; no other colour is drawn.
-const FIRST: u8 = 0xFE;
-/// The flag of a placeholder whose shape has a note.
-const NOTED: u8 = 0x80;
+/// Where the colours of a drawing come from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Palette {
+    /// The page: light or dark.
+    Page,
+    /// Dark on white.
+    Fixed,
+}
 
 impl Colour {
-    /// Returns the placeholder colour. A `noted` shape gets the next note of the drawing.
-    pub(super) fn placeholder(self, noted: bool) -> RGBColor {
-        RGBColor(FIRST, 0, self.place() | if noted { NOTED } else { 0 })
-    }
-
-    fn place(self) -> u8 {
-        match self {
-            Colour::Paper => 0,
-            Colour::Text => 1,
-            Colour::Faint => 2,
-            Colour::Grid => 3,
-            Colour::Right => 4,
-            Colour::Wrong => 5,
-            Colour::Series(series) => 6 + (series % SERIES) as u8,
+    /// Returns the colour as an attribute's value.
+    pub(super) fn text(self, palette: Palette) -> &'static str {
+        let (page, fixed) = match self {
+            Colour::Paper => ("var(--paper)", "#ffffff"),
+            Colour::Text => ("currentColor", "#1b1f27"),
+            Colour::Faint => ("var(--faint)", "#5c6370"),
+            Colour::Grid => ("var(--grid)", "#e1e4ea"),
+            Colour::Right => ("var(--right)", "#9cc3e6"),
+            Colour::Wrong => ("var(--wrong)", "#c2410c"),
+            Colour::Series(series) => SERIES_COLOURS[series % SERIES],
+        };
+        match palette {
+            Palette::Page => page,
+            Palette::Fixed => fixed,
         }
     }
 }
 
-/// For each index, the page's colour and the fixed colour of a standalone drawing.
+/// The colours of series.
 ///
-/// Most colour-blind readers can tell the series apart: neighbours also differ in lightness.
-const COLOURS: [(&str, &str); 6 + SERIES] = [
-    ("var(--paper)", "#ffffff"),
-    ("currentColor", "#1b1f27"),
-    ("var(--faint)", "#5c6370"),
-    ("var(--grid)", "#e1e4ea"),
-    ("var(--right)", "#9cc3e6"),
-    ("var(--wrong)", "#c2410c"),
+/// Most colour-blind readers can tell them apart: neighbours also differ in lightness.
+const SERIES_COLOURS: [(&str, &str); 8] = [
     ("var(--series-1)", "#0b66b0"),
     ("var(--series-2)", "#d1500f"),
     ("var(--series-3)", "#0a8a63"),
@@ -71,33 +64,19 @@ const COLOURS: [(&str, &str); 6 + SERIES] = [
     ("var(--series-8)", "#4b5468"),
 ];
 
-/// Where the colours of a drawing come from.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Palette {
-    /// The page: light or dark.
-    Page,
-    /// Dark on white.
-    Fixed,
-}
-
 /// Returns a colour for each series.
 ///
 /// Series that are in many charts have the same colour in all of them. Others get the first free
 /// colour.
-pub(super) fn of_names<'a>(names: impl Iterator<Item = &'a str>) -> Vec<Colour> {
+pub(super) fn of_names(names: &[&str]) -> Vec<Colour> {
     let mut places: Vec<Option<usize>> = Vec::new();
     for name in names {
         places.push(reserved_place(name).filter(|place| !places.contains(&Some(*place))));
     }
     // Grey comes last: it looks unimportant, and is for baselines.
-    let mut free = [0, 1, 2, 3, 5, 4, 7, 6].into_iter().filter(|place| !places.contains(&Some(*place)));
-    let mut rest = Vec::new();
-    for _ in places.iter().filter(|place| place.is_none()) {
-        rest.push(free.next());
-    }
-    let mut again = (0..SERIES).cycle();
-    let mut rest = rest.into_iter().map(|place| place.or_else(|| again.next()));
-    places.iter_mut().map(|place| Colour::Series(place.or_else(|| rest.next().flatten()).unwrap_or(0))).collect()
+    let free = [0, 1, 2, 3, 5, 4, 7, 6].into_iter().filter(|place| !places.contains(&Some(*place)));
+    let mut rest = free.chain((0..SERIES).cycle());
+    places.iter().map(|place| Colour::Series(place.or_else(|| rest.next()).unwrap_or(0))).collect()
 }
 
 fn reserved_place(name: &str) -> Option<usize> {
@@ -114,92 +93,24 @@ fn reserved_place(name: &str) -> Option<usize> {
     }
 }
 
-/// Replaces the placeholders by colours, and adds the notes as titles, which browsers show.
-///
-/// Every element that plotters writes is a line, and no text has a bare quotation mark.
-pub(super) fn apply_palette(svg: &str, palette: Palette, notes: &[String]) -> String {
-    let mut notes = notes.iter();
-    let mut output = String::with_capacity(svg.len() + svg.len() / 4);
-    for line in svg.split_inclusive('\n') {
-        let (line, noted) = replace_colours(line, palette);
-        match line.trim_end().strip_suffix("/>").and_then(|element| Some((element, element.strip_prefix('<')?))) {
-            Some((element, inner)) if noted => {
-                let name = inner.split(' ').next().unwrap_or(inner);
-                let note = escape(notes.next().map_or("", |note| note));
-                output.push_str(&format!("{element}><title>{note}</title></{name}>\n"));
-            }
-            _ => output.push_str(&line),
-        }
-    }
-    output
-}
-
-/// Replaces the colours of a line, and returns whether it has a note.
-fn replace_colours(line: &str, palette: Palette) -> (String, bool) {
-    let mark = format!("\"#{FIRST:02X}00");
-    let mut rest = line;
-    let mut coloured = String::with_capacity(line.len());
-    let mut noted = false;
-    while let Some(at) = rest.find(&mark) {
-        let digits = at + mark.len();
-        let place = rest.get(digits..digits + 2).and_then(|place| u8::from_str_radix(place, 16).ok()).unwrap_or(1);
-        noted |= place & NOTED != 0;
-        let (page, fixed) = COLOURS[usize::from(place & !NOTED) % COLOURS.len()];
-        coloured.push_str(&rest[..=at]);
-        coloured.push_str(match palette {
-            Palette::Page => page,
-            Palette::Fixed => fixed,
-        });
-        rest = &rest[digits + 2..];
-    }
-    coloured.push_str(rest);
-    (coloured, noted)
-}
-
-/// Escapes text for XML.
-pub(super) fn escape(text: &str) -> String {
-    let mut escaped = String::with_capacity(text.len());
-    for c in text.chars() {
-        match c {
-            '&' => escaped.push_str("&amp;"),
-            '<' => escaped.push_str("&lt;"),
-            '>' => escaped.push_str("&gt;"),
-            '"' => escaped.push_str("&quot;"),
-            '\'' => escaped.push_str("&#39;"),
-            c => escaped.push(c),
-        }
-    }
-    escaped
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
     fn a_known_name_keeps_its_colour_and_others_get_the_free_ones() {
-        assert_eq!(of_names(["rayon", "filch"].into_iter()), [Colour::Series(1), Colour::Series(0)]);
-        assert_eq!(of_names(["filch", "filch, in place"].into_iter()), [Colour::Series(0), Colour::Series(4)]);
-        let colours = of_names(["thep", "filch", "ff_the", "rayon"].into_iter());
-        assert_eq!(colours, [Colour::Series(3), Colour::Series(0), Colour::Series(2), Colour::Series(1)]);
-        // Two series of one chart that would have the same colour.
-        assert_eq!(of_names(["rayon", "crossbeam-lifo"].into_iter()), [Colour::Series(1), Colour::Series(0)]);
-        let many: Vec<String> = (0..15).map(|n| n.to_string()).collect();
-        let colours = of_names(many.iter().map(String::as_str));
+        for (names, places) in [
+            (&["rayon", "filch"][..], &[1, 0][..]),
+            (&["filch", "filch, in place"], &[0, 4]),
+            (&["thep", "filch", "ff_the", "rayon"], &[3, 0, 2, 1]),
+            // Two series of one chart that would have the same colour.
+            (&["rayon", "crossbeam-lifo"], &[1, 0]),
+        ] {
+            assert_eq!(of_names(names), places.iter().map(|&place| Colour::Series(place)).collect::<Vec<_>>());
+        }
+        let colours = of_names(&["series"; 15]);
         for first in &colours[..SERIES] {
             assert_eq!(colours[..SERIES].iter().filter(|colour| *colour == first).count(), 1);
         }
-    }
-
-    #[test]
-    fn placeholders_become_colours_and_notes_become_titles() {
-        let svg = "<rect fill=\"#FE0086\" stroke=\"none\"/>\n<text fill=\"#FE0001\">\n#FE0001\n</text>\n";
-        let notes = ["a < b".to_owned()];
-        assert_eq!(
-            apply_palette(svg, Palette::Page, &notes),
-            "<rect fill=\"var(--series-1)\" stroke=\"none\"><title>a &lt; b</title></rect>\n\
-             <text fill=\"currentColor\">\n#FE0001\n</text>\n"
-        );
-        assert!(apply_palette(svg, Palette::Fixed, &notes).contains("fill=\"#0b66b0\""));
     }
 }

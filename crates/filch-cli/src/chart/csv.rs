@@ -4,63 +4,57 @@ use super::{Chart, Estimate};
 
 /// Formats a line of comma-separated fields, quoted if necessary.
 pub fn line<'a>(fields: impl IntoIterator<Item = &'a str>) -> String {
-    let mut line = String::new();
-    for (place, field) in fields.into_iter().enumerate() {
-        if place > 0 {
-            line.push(',');
-        }
+    let quoted = |field: &str| {
         if field.contains([',', '"', '\n', '\r']) {
-            line.push_str(&format!("\"{}\"", field.replace('"', "\"\"")));
+            format!("\"{}\"", field.replace('"', "\"\""))
         } else {
-            line.push_str(field);
+            field.to_owned()
         }
-    }
-    line.push('\n');
-    line
+    };
+    fields.into_iter().map(quoted).collect::<Vec<_>>().join(",") + "\n"
 }
 
-/// Returns all figures of the chart, with a heading.
-pub(super) fn of(chart: &Chart) -> String {
-    let mut rows = Vec::new();
-    match chart {
+/// Returns the figures of the chart, as comma-separated values with a heading.
+pub fn of(chart: &Chart) -> String {
+    let mut rows: Vec<Vec<String>> = Vec::new();
+    let heading = match chart {
         Chart::Bars(bars) => {
-            rows.push(line(["group", "series", "value", "low", "high"]));
             for (place, group) in bars.groups.iter().enumerate() {
                 for series in &bars.series {
                     if let Some(estimate) = series.bars.get(place).copied().flatten() {
-                        rows.push(estimated(&[group, &series.name], estimate));
+                        rows.push(estimated(group.clone(), series.name.clone(), estimate));
                     }
                 }
             }
+            "group,series,value,low,high"
         }
         Chart::Lines(lines) => {
-            rows.push(line(["line", "x", "value", "low", "high"]));
-            for one in &lines.lines {
-                for (x, estimate) in &one.points {
-                    rows.push(estimated(&[&one.name, &x.to_string()], *estimate));
-                }
+            for line in &lines.lines {
+                rows.extend(line.points.iter().map(|&(x, y)| estimated(line.name.clone(), x.to_string(), y)));
             }
+            "line,x,value,low,high"
         }
         Chart::HeatMap(map) => {
-            rows.push(line(["x", "y", "share wrong"]));
-            rows.extend(map.cells.iter().map(|(x, y, share)| format!("{x},{y},{share}\n")));
+            rows.extend(map.cells.iter().map(|(x, y, share)| vec![x.to_string(), y.to_string(), share.to_string()]));
+            "x,y,share wrong"
         }
         Chart::Lanes(lanes) => {
-            rows.push(line(["group", "lane", "start", "end", "stolen"]));
             for (group, of_group) in &lanes.groups {
                 for (lane, pieces) in of_group {
-                    for (start, end, stolen) in pieces {
+                    rows.extend(pieces.iter().map(|(start, end, stolen)| {
                         let stolen = if *stolen { "yes" } else { "no" };
-                        rows.push(line([&**group, lane, &start.to_string(), &end.to_string(), stolen]));
-                    }
+                        vec![group.clone(), lane.clone(), start.to_string(), end.to_string(), stolen.to_owned()]
+                    }));
                 }
             }
+            "group,lane,start,end,stolen"
         }
-    }
-    rows.concat()
+    };
+    let rows = rows.iter().map(|row| line(row.iter().map(String::as_str)));
+    format!("{heading}\n{}", rows.collect::<String>())
 }
 
-fn estimated(names: &[&str], Estimate { value, low, high }: Estimate) -> String {
+fn estimated(name: String, place: String, Estimate { value, low, high }: Estimate) -> Vec<String> {
     let figures = [value, low, high].map(|figure| if figure.is_finite() { figure.to_string() } else { String::new() });
-    line(names.iter().copied().chain(figures.iter().map(String::as_str)))
+    [name, place].into_iter().chain(figures).collect()
 }

@@ -1,11 +1,9 @@
 //! Lines over a number.
 
-use anyhow::Result;
-
-use super::canvas::{width, Align, Canvas, Legend, SIZE, SMALL};
+use super::canvas::{width, Align, Canvas, SIZE, SMALL};
 use super::colour::{self, Colour};
 use super::scale::{round_up, Scale};
-use super::{interval, Drawing, Estimate, Line, Lines};
+use super::{Estimate, Line, Lines};
 use crate::format::number;
 
 const WIDTH: i32 = 900;
@@ -17,10 +15,6 @@ const FOOT: i32 = 54;
 const FEW: usize = 24;
 
 impl Lines {
-    fn names(&self) -> impl Iterator<Item = &str> {
-        self.lines.iter().map(|line| &*line.name)
-    }
-
     /// Returns the points that can be drawn: a logarithmic axis has no place for 0.
     fn points<'a>(&'a self, line: &'a Line) -> impl Iterator<Item = (f64, Estimate)> + 'a {
         line.points.iter().copied().filter(|(x, y)| {
@@ -50,59 +44,48 @@ impl Lines {
         let low = if low > 0.6 * high { (low - (high - low) * 0.15).max(0.0) } else { low.min(0.0) };
         (low, if low > 0.0 { high + (high - low) * 0.08 } else { round_up(high) })
     }
-}
 
-impl Drawing for Lines {
-    fn size(&self) -> (i32, i32) {
-        (WIDTH, Legend::new(self.names(), WIDTH - LEFT).height() + HEIGHT + FOOT)
-    }
+    /// Draws the chart, and returns its width and height.
+    pub(super) fn draw(&self, canvas: &mut Canvas) -> (i32, i32) {
+        let names: Vec<&str> = self.lines.iter().map(|line| &*line.name).collect();
+        let colours = colour::of_names(&names);
+        let legend = canvas.legend((LEFT, 0), WIDTH - LEFT, &names, |canvas, place, (x, y)| {
+            canvas.path(&[(x - 9, y), (x + 9, y)], colours[place], 2);
+            mark(canvas, (x, y), place, colours[place], None);
+        });
 
-    fn draw(&self, canvas: &Canvas<'_>) -> Result<()> {
-        let legend = Legend::new(self.names(), WIDTH - LEFT);
-        let colours = colour::of_names(self.names());
-        legend.draw(canvas, (LEFT, 0), self.names(), |place, (x, y)| {
-            canvas.path(&[(x - 9, y), (x + 9, y)], colours[place], 2)?;
-            mark(canvas, (x, y), place, colours[place], None)
-        })?;
-
-        let (top, bottom) = (legend.height() + 20, legend.height() + HEIGHT);
+        let (top, bottom) = (legend + 20, legend + HEIGHT);
         let x = Scale::new(self.x_range(), (LEFT + 6, WIDTH - RIGHT - 6), self.log_x);
         let y = Scale::new(self.y_range(), (bottom, top), self.log_y);
-        for (figure, label) in y.ticks(6) {
-            let at = y.at(figure);
-            canvas.path(&[(LEFT, at), (WIDTH - RIGHT, at)], Colour::Grid, 1)?;
-            canvas.text((LEFT - 8, at), &label, SMALL, Colour::Faint, Align::Right)?;
-        }
-        canvas.path(&[(LEFT, bottom), (WIDTH - RIGHT, bottom)], Colour::Faint, 1)?;
+        canvas.rows(&y, 6, (LEFT, WIDTH - RIGHT), Colour::Grid);
+        canvas.path(&[(LEFT, bottom), (WIDTH - RIGHT, bottom)], Colour::Faint, 1);
         let mut free = 0;
         for (figure, label) in x.ticks(10) {
             let at = x.at(figure);
-            canvas.path(&[(at, bottom), (at, bottom + 5)], Colour::Faint, 1)?;
+            canvas.path(&[(at, bottom), (at, bottom + 5)], Colour::Faint, 1);
             let half = width(&label, SMALL) / 2;
             if at - half >= free {
-                canvas.text((at, bottom + 16), &label, SMALL, Colour::Faint, Align::Middle)?;
+                canvas.text((at, bottom + 16), &label, SMALL, Colour::Faint, Align::Middle);
                 free = at + half + 6;
             }
         }
-        canvas.text(((LEFT + WIDTH - RIGHT) / 2, bottom + 40), &self.x_axis, SIZE, Colour::Faint, Align::Middle)?;
-        canvas.vertical_text((12, (top + bottom) / 2), &self.y_axis)?;
+        canvas.text(((LEFT + WIDTH - RIGHT) / 2, bottom + 40), &self.x_axis, SIZE, Colour::Faint, Align::Middle);
+        canvas.vertical_text((12, (top + bottom) / 2), &self.y_axis);
 
         if let Some((at, name)) = self.marker.as_ref().filter(|(at, _)| at.is_finite()) {
             let at = x.at(*at);
-            canvas.dashed_line((at, top - 6), (at, bottom), Colour::Text)?;
+            canvas.dashed_line((at, top - 6), (at, bottom), Colour::Text);
             let (align, at) =
                 if at > WIDTH - RIGHT - width(name, SIZE) - 8 { (Align::Right, at - 7) } else { (Align::Left, at + 7) };
-            canvas.text((at, top - 4), name, SIZE, Colour::Text, align)?;
+            canvas.text((at, top - 4), name, SIZE, Colour::Text, align);
         }
         for (place, line) in self.lines.iter().enumerate() {
-            self.line(canvas, place, line, colours[place], &x, &y)?;
+            self.line(canvas, place, line, colours[place], &x, &y);
         }
-        Ok(())
+        (WIDTH, legend + HEIGHT + FOOT)
     }
-}
 
-impl Lines {
-    fn line(&self, canvas: &Canvas<'_>, place: usize, line: &Line, colour: Colour, x: &Scale, y: &Scale) -> Result<()> {
+    fn line(&self, canvas: &mut Canvas, place: usize, line: &Line, colour: Colour, x: &Scale, y: &Scale) {
         let mut points: Vec<(f64, Estimate)> = self.points(line).collect();
         points.sort_by(|one, other| one.0.total_cmp(&other.0));
         let bounds = |estimate: &Estimate| {
@@ -113,36 +96,35 @@ impl Lines {
         if points.len() > FEW {
             let upper = points.iter().map(|(figure, estimate)| (x.at(*figure), bounds(estimate).1));
             let lower = points.iter().rev().map(|(figure, estimate)| (x.at(*figure), bounds(estimate).0));
-            canvas.polygon(&upper.chain(lower).collect::<Vec<_>>(), colour, 0.18, None)?;
+            canvas.polygon(&upper.chain(lower).collect::<Vec<_>>(), colour, 0.18, None);
         }
         let path: Vec<(i32, i32)> = points.iter().map(|(figure, to)| (x.at(*figure), y.at(to.value))).collect();
         if path.len() > 1 {
-            canvas.path(&path, colour, 2)?;
+            canvas.path(&path, colour, 2);
         }
         for (at, (figure, estimate)) in path.iter().zip(&points) {
-            let note = format!("{}, {}: {}", line.name, number(*figure), interval(*estimate));
+            let note = format!("{}, {}: {}", line.name, number(*figure), estimate.with_interval());
             if points.len() > FEW {
-                canvas.circle(*at, 2, colour, Some(note))?;
+                canvas.circle(*at, 2, colour, Some(note));
                 continue;
             }
             let (low, high) = bounds(estimate);
             if low - high > 1 {
-                canvas.path(&[(at.0, low), (at.0, high)], colour, 1)?;
+                canvas.path(&[(at.0, low), (at.0, high)], colour, 1);
                 for y in [low, high] {
-                    canvas.path(&[(at.0 - 3, y), (at.0 + 3, y)], colour, 1)?;
+                    canvas.path(&[(at.0 - 3, y), (at.0 + 3, y)], colour, 1);
                 }
             }
-            mark(canvas, *at, place, colour, Some(note))?;
+            mark(canvas, *at, place, colour, Some(note));
         }
-        Ok(())
     }
 }
 
 /// Draws a mark. Each line has its own shape, so that lines differ without colours.
-fn mark(canvas: &Canvas<'_>, (x, y): (i32, i32), place: usize, colour: Colour, note: Option<String>) -> Result<()> {
+fn mark(canvas: &mut Canvas, (x, y): (i32, i32), place: usize, colour: Colour, note: Option<String>) {
     match place % 4 {
         0 => canvas.circle((x, y), 4, colour, note),
-        1 => canvas.rectangle((x - 4, y - 4), (x + 4, y + 4), colour, 1.0, note),
+        1 => canvas.rectangle((x - 4, y - 4), (x + 4, y + 4), colour, note),
         2 => canvas.polygon(&[(x, y - 5), (x + 5, y + 4), (x - 5, y + 4)], colour, 1.0, note),
         _ => canvas.polygon(&[(x, y - 6), (x + 6, y), (x, y + 6), (x - 6, y)], colour, 1.0, note),
     }

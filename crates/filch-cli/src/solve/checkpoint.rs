@@ -52,17 +52,6 @@ pub(super) struct Resumed {
     pub(super) open: u64,
 }
 
-/// The parts of a plan.
-#[cfg(feature = "mpi")]
-pub(super) struct Parts {
-    pub(super) identity: Identity,
-    pub(super) file: Option<PathBuf>,
-    pub(super) every: Duration,
-    pub(super) resumed: Option<Checkpoint>,
-    /// The summary so far.
-    pub(super) checkpoints: Checkpoints,
-}
-
 impl Plan {
     /// Reads the checkpoint to resume from. Returns an error if another checkpoint would be lost.
     pub(super) fn read(arguments: &Arguments, problem: &Loaded) -> Result<Plan> {
@@ -71,11 +60,11 @@ impl Plan {
             ensure_replaceable(file, resume.as_deref())?;
         }
         let identity = Identity::new(arguments.problem.name(), problem.text());
-        let resumed = resume.as_ref().map(|file| {
-            let checkpoint = Checkpoint::read_for(file, &identity)?;
-            anyhow::Ok((file.clone(), checkpoint))
-        });
-        Ok(Plan { resumed: resumed.transpose()?, identity, file: checkpoint.clone(), every: *every })
+        let resumed = match resume {
+            Some(file) => Some((file.clone(), Checkpoint::read_for(file, &identity)?)),
+            None => None,
+        };
+        Ok(Plan { identity, file: checkpoint.clone(), every: *every, resumed })
     }
 
     /// How long the search took before.
@@ -85,36 +74,9 @@ impl Plan {
 
     /// Runs the search with this plan.
     pub(super) fn solve<P: Instance>(self, solver: Solver<'_, P>) -> Result<(Outcome, Checkpoints)> {
-        match self.options()? {
-            None => Ok((solver.solve()?, Checkpoints::default())),
-            Some((options, mut checkpoints)) => {
-                let kept = solver.solve_with_checkpoints(options)?;
-                (checkpoints.written, checkpoints.error) = (kept.written, kept.write_error);
-                Ok((kept.outcome, checkpoints))
-            }
-        }
-    }
-
-    /// Makes a plan that resumes nothing, for ranks that do not read the checkpoint.
-    #[cfg(feature = "mpi")]
-    pub(super) fn without_resume(arguments: &Arguments, problem: &Loaded) -> Plan {
-        let identity = Identity::new(arguments.problem.name(), problem.text());
-        Plan { identity, file: None, every: arguments.every, resumed: None }
-    }
-
-    /// Takes the plan apart, for ranks, which save checkpoints in another way.
-    #[cfg(feature = "mpi")]
-    pub(super) fn into_parts(self) -> Parts {
-        let checkpoints = self.checkpoints();
-        let Plan { identity, file, every, resumed } = self;
-        Parts { identity, file, every, resumed: resumed.map(|(_, checkpoint)| checkpoint), checkpoints }
-    }
-
-    /// Returns the settings of the checkpoints, if any are requested, and the summary so far.
-    fn options(self) -> Result<Option<(CheckpointOptions<'static>, Checkpoints)>> {
-        let checkpoints = self.checkpoints();
+        let mut checkpoints = self.checkpoints();
         if checkpoints.is_empty() {
-            return Ok(None);
+            return Ok((solver.solve()?, checkpoints));
         }
         let mut options = CheckpointOptions::new(self.identity).every(self.every).on_write_error(warn);
         if let Some(file) = self.file {
@@ -123,7 +85,16 @@ impl Plan {
         if let Some((_, checkpoint)) = self.resumed {
             options = options.resume(checkpoint)?;
         }
-        Ok(Some((options, checkpoints)))
+        let kept = solver.solve_with_checkpoints(options)?;
+        (checkpoints.written, checkpoints.error) = (kept.written, kept.write_error);
+        Ok((kept.outcome, checkpoints))
+    }
+
+    /// Makes a plan that resumes nothing, for ranks that do not read the checkpoint.
+    #[cfg(feature = "mpi")]
+    pub(super) fn without_resume(arguments: &Arguments, problem: &Loaded) -> Plan {
+        let identity = Identity::new(arguments.problem.name(), problem.text());
+        Plan { identity, file: None, every: arguments.every, resumed: None }
     }
 
     /// The summary so far.
@@ -155,13 +126,10 @@ impl Checkpoints {
         if let Some(error) = self.error {
             return Err(error).context("the last checkpoint was not written");
         }
-        match &arguments.checkpoint {
-            Some(file) if !proven && !arguments.quiet => {
-                let mpirun = if arguments.mpi { "mpirun -n RANKS " } else { "" };
-                let command = format!("{mpirun}{}", resume_command(std::env::args_os(), file));
-                say(&format!("The rest of the search is in {}. To resume it:\n  {command}", file.display()));
-            }
-            _ => {}
+        if let Some(file) = arguments.checkpoint.as_ref().filter(|_| !proven && !arguments.quiet) {
+            let mpirun = if arguments.mpi { "mpirun -n RANKS " } else { "" };
+            let command = format!("{mpirun}{}", resume_command(std::env::args_os(), file));
+            say(&format!("The rest of the search is in {}. To resume it:\n  {command}", file.display()));
         }
         Ok(())
     }
@@ -221,15 +189,13 @@ mod tests {
     #[test]
     fn the_command_to_resume_is_the_given_command_with_another_resume_option() {
         let command = |words: &str| resume_command(words.split(' ').map(OsString::from), Path::new("my file"));
-        assert_eq!(
-            command("filch solve misp a.clq --threads 2 --checkpoint=b"),
-            "filch solve misp a.clq --threads 2 --checkpoint=b --resume 'my file'"
-        );
-        assert_eq!(command("filch solve --resume b golomb 9"), "filch solve golomb 9 --resume 'my file'");
-        assert_eq!(
-            command("filch solve --resume=b golomb 9 --quiet"),
-            "filch solve golomb 9 --quiet --resume 'my file'"
-        );
+        for (given, expected) in [
+            ("misp a.clq --threads 2 --checkpoint=b", "misp a.clq --threads 2 --checkpoint=b"),
+            ("--resume b golomb 9", "golomb 9"),
+            ("--resume=b golomb 9 --quiet", "golomb 9 --quiet"),
+        ] {
+            assert_eq!(command(&format!("filch solve {given}")), format!("filch solve {expected} --resume 'my file'"));
+        }
     }
 
     #[test]

@@ -13,12 +13,13 @@ mod summary;
 pub use arguments::Arguments;
 
 use std::process::ExitCode;
+use std::time::Duration;
 
 use anyhow::{anyhow, ensure, Result};
 use filch::explore::Cancel;
 use filch_dd::master::Transfer;
 use filch_dd::problems::Instance;
-use filch_dd::{Dominance, Outcome, SolveStatus, Solver};
+use filch_dd::{Dominance, Outcome, Sense, SolveStatus, Solver};
 
 use crate::problem::{Loaded, Visit};
 use crate::{chart, output_file, print};
@@ -26,7 +27,7 @@ use checkpoint::{Checkpoints, Plan};
 use history::{Event, History};
 use progress::ProgressDisplay;
 use ranks::Rank;
-use summary::{SearchInfo, Summary};
+use summary::Summary;
 
 /// Runs `filch solve`. The exit code says what is proven.
 pub fn run(arguments: &Arguments) -> Result<ExitCode> {
@@ -40,7 +41,11 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode> {
     let problem = Loaded::read(arguments.problem, &arguments.file)?;
     let plan = Plan::read(arguments, &problem)?;
     let cancel = Cancel::new();
-    interrupt::cancel_on_signal(&cancel, arguments.checkpoint.is_some())?;
+    let (message, same_signal) = match arguments.checkpoint {
+        Some(_) => ("Stopping with the best solution so far, after a last checkpoint.", interrupt::SAME_SIGNAL),
+        None => ("Stopping with the best solution so far; a second Ctrl-C stops at once.", Duration::ZERO),
+    };
+    interrupt::cancel_on_signal(&cancel, Some(message), same_signal)?;
     let title = format!("{} {}", arguments.problem.name(), arguments.file.display());
     let display = ProgressDisplay::begin(&title, arguments.quiet, plan.elapsed_before());
     let found =
@@ -52,25 +57,24 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode> {
 
 /// Writes and prints the result, and returns the exit code, which says what is proven.
 fn report(arguments: &Arguments, title: &str, found: Found, history: History) -> Result<ExitCode> {
-    let Found { outcome, checkpoints, solution, info, ranks } = found;
-    let seconds = outcome.statistics.elapsed.as_secs_f64();
-    let before = checkpoints.resumed.as_ref().map_or(0.0, |resumed| resumed.seconds);
+    let outcome = &found.outcome;
+    let (code, proven, statistics) = (exit_code(outcome), outcome.status.is_proven(), &outcome.statistics);
+    let (explored, transfers, seconds) = (statistics.explored, statistics.transfers, statistics.elapsed.as_secs_f64());
     if let Some(bound) = outcome.bound {
-        history.bound(outcome.statistics.elapsed, bound, 0, outcome.statistics.explored);
+        history.bound(statistics.elapsed, bound, 0, explored);
     }
-    let (ending, explored, transfers) =
-        (summary::name(outcome.status), outcome.statistics.explored, outcome.statistics.transfers);
-    for &Transfer { at, from, to, tasks, nearness, .. } in &outcome.statistics.last_transfers {
+    let before = found.checkpoints.resumed.as_ref().map_or(0.0, |resumed| resumed.seconds);
+    for &Transfer { at, from, to, tasks, nearness, .. } in &statistics.last_transfers {
         history.add(Event::Transfer { at: before + at.as_secs_f64(), from, to, nodes: tasks, nearness });
     }
-    history.add(Event::End { at: seconds, ending, explored, transfers });
+    history.add(Event::End { at: seconds, ending: summary::name(outcome.status), explored, transfers });
     let events = history.events();
-    let summary = Summary::new(arguments, info, &outcome, checkpoints, solution.clone(), ranks);
+    let summary = Summary::new(arguments, found);
     // Before anything is printed: if the reader closes the pipe early, the files still exist.
     if let Some(path) = arguments.json_file() {
         output_file::write_json(path, &summary)?;
     }
-    if let (Some(path), Some(solution)) = (&arguments.solution, &solution) {
+    if let (Some(path), Some(solution)) = (&arguments.solution, &summary.solution) {
         output_file::write(path, |file| Ok(writeln!(file, "{}", solution.trim_end())?))?;
     }
     if let Some(path) = &arguments.trace {
@@ -80,15 +84,15 @@ fn report(arguments: &Arguments, title: &str, found: Found, history: History) ->
         chart::write(path, &plot::chart(&events, seconds), title, "the best solution and the proven bound")?;
     }
     if let Some(path) = &arguments.plot_ranks {
-        chart::write(path, &ranks::chart(summary.ranks()), title, "what each rank did")?;
+        chart::write(path, &ranks::chart(&summary.ranks), title, "what each rank did")?;
     }
     if arguments.prints_json() {
         print(&format!("{}\n", serde_json::to_string_pretty(&summary)?))?;
     } else {
         print(&summary.to_string())?;
     }
-    summary.into_checkpoints().conclude(arguments, outcome.status.is_proven())?;
-    Ok(exit_code(&outcome))
+    summary.checkpoints.conclude(arguments, proven)?;
+    Ok(code)
 }
 
 /// The exit code for scripts; `--help` lists them.
@@ -130,7 +134,10 @@ struct Found {
     checkpoints: Checkpoints,
     /// The best solution as text.
     solution: Option<String>,
-    info: SearchInfo,
+    variables: usize,
+    sense: Sense,
+    /// Whether dominance was used.
+    dominance: bool,
     /// The statistics of each rank, if there are several.
     ranks: Vec<Rank>,
 }
@@ -160,7 +167,6 @@ impl<'a> Search<'a> {
         dominance: bool,
     ) -> Result<Option<Found>> {
         let Search { arguments, mode } = self;
-        let threads = arguments.threads();
         let (outcome, checkpoints, ranks) = match mode {
             Mode::SingleProcess { plan, cancel, display } => {
                 let mut solver = configured(arguments, configure_dominance(Solver::new(problem)));
@@ -171,7 +177,7 @@ impl<'a> Search<'a> {
                     solver = solver.node_limit(limit);
                 }
                 solver = solver
-                    .threads(threads)
+                    .threads(arguments.threads())
                     .cancel(cancel)
                     .on_incumbent(|incumbent| display.incumbent(incumbent))
                     .on_progress(progress::PROGRESS_INTERVAL, |progress| display.progress(progress));
@@ -189,8 +195,8 @@ impl<'a> Search<'a> {
             }
         };
         let solution = outcome.best.as_ref().map(|best| checked_text(problem, best)).transpose()?;
-        let info = SearchInfo { variables: problem.variables(), sense: problem.sense(), dominance, threads };
-        Ok(Some(Found { outcome, checkpoints, solution, info, ranks }))
+        let (variables, sense) = (problem.variables(), problem.sense());
+        Ok(Some(Found { outcome, checkpoints, solution, variables, sense, dominance, ranks }))
     }
 }
 

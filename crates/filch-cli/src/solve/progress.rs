@@ -65,7 +65,7 @@ impl ProgressDisplay {
         let after = incumbent.after.saturating_add(self.before);
         self.history.incumbent(after, incumbent.cost);
         if self.plain {
-            let bound = self.last_values().bound;
+            let bound = self.last.lock().unwrap_or_else(PoisonError::into_inner).bound;
             let bound = bound.map_or_else(String::new, |bound| format!(", bound {}", signed(bound)));
             say(&format!("{:.3} s: best {}{bound}", after.as_secs_f64(), signed(incumbent.cost)));
         }
@@ -92,10 +92,6 @@ impl ProgressDisplay {
         });
         *last = LastShown { elapsed: progress.elapsed, explored: progress.explored, bound: progress.bound, printed };
         self.line.set_message(message(progress, rate));
-    }
-
-    fn last_values(&self) -> LastShown {
-        *self.last.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Ends the display and returns the history.

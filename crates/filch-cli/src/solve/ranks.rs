@@ -50,23 +50,16 @@ impl Rank {
 pub(super) fn table(ranks: &[Rank]) -> String {
     let header =
         ["rank", "explored", "gifts", "nodes", "bytes", "receipts", "nodes", "bytes", "idle", "busy", "machine"];
-    let header = header.map(str::to_owned);
     let line = |rank: &Rank| {
-        vec![
-            rank.rank.to_string(),
-            grouped(rank.explored as usize),
-            grouped(rank.gifts as usize),
-            grouped(rank.nodes_given as usize),
-            bytes(rank.bytes_given as usize),
-            grouped(rank.receipts as usize),
-            grouped(rank.nodes_received as usize),
-            bytes(rank.bytes_received as usize),
-            time(rank.idle_seconds),
-            format!("{} %", number(100.0 * rank.busy())),
-            rank.host.clone(),
-        ]
+        let [explored, gifts, given, receipts, received] =
+            [rank.explored, rank.gifts, rank.nodes_given, rank.receipts, rank.nodes_received]
+                .map(|count| grouped(count as usize));
+        let [bytes_given, bytes_received] = [rank.bytes_given, rank.bytes_received].map(|count| bytes(count as usize));
+        let (idle, busy) = (time(rank.idle_seconds), format!("{} %", number(100.0 * rank.busy())));
+        let (rank, host) = (rank.rank.to_string(), rank.host.clone());
+        vec![rank, explored, gifts, given, bytes_given, receipts, received, bytes_received, idle, busy, host]
     };
-    grid(&header, &ranks.iter().map(line).collect::<Vec<_>>())
+    grid(&header.map(str::to_owned), &ranks.iter().map(line).collect::<Vec<_>>())
 }
 
 /// The panels of the chart.

@@ -2,13 +2,14 @@
 
 use std::fmt;
 
-use filch_dd::{Cost, Cutset, Outcome, Sense, SolveStatus, Width};
+use filch_dd::{Cost, Outcome, Sense, SolveStatus, Width};
 use serde::Serialize;
 
+use super::arguments::CutsetName;
 use super::checkpoint::Checkpoints;
 use super::progress::signed;
 use super::ranks::{self, Rank};
-use super::Arguments;
+use super::{Arguments, Found};
 use crate::format::{bytes, grouped, number, threads, time};
 use crate::machine::Machine;
 
@@ -29,17 +30,17 @@ pub(super) struct Summary {
     /// The possible distance from the optimum: 0 if it is proven, 1 for 100 %.
     gap: Option<f64>,
     /// The best solution, in the format of `--solution`.
-    solution: Option<String>,
+    pub(super) solution: Option<String>,
     seconds: f64,
     threads: usize,
     settings: Settings,
     statistics: Statistics,
     /// The statistics of each rank, in a run on several.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    ranks: Vec<Rank>,
+    pub(super) ranks: Vec<Rank>,
     /// The checkpoints of the search. Time and nodes include all that was done before them.
     #[serde(skip_serializing_if = "Checkpoints::is_empty")]
-    checkpoints: Checkpoints,
+    pub(super) checkpoints: Checkpoints,
     machine: Machine,
 }
 
@@ -49,7 +50,7 @@ struct Settings {
     #[serde(skip_serializing_if = "Option::is_none")]
     width: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    cutset: Option<&'static str>,
+    cutset: Option<CutsetName>,
     #[serde(skip_serializing_if = "Option::is_none")]
     cache: Option<bool>,
     /// Whether the problem has a dominance and it was used.
@@ -68,54 +69,35 @@ struct Statistics {
     workers: Vec<u64>,
 }
 
-/// The parameters of a search: its instance and how it was solved.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct SearchInfo {
-    pub(super) variables: usize,
-    pub(super) sense: Sense,
-    /// Whether dominance was used.
-    pub(super) dominance: bool,
-    /// The number of threads.
-    pub(super) threads: usize,
-}
-
 impl Summary {
     /// Makes the summary.
-    pub(super) fn new(
-        arguments: &Arguments,
-        info: SearchInfo,
-        outcome: &Outcome,
-        checkpoints: Checkpoints,
-        solution: Option<String>,
-        ranks: Vec<Rank>,
-    ) -> Summary {
-        let Outcome { status, ref best, bound, ref statistics } = *outcome;
+    pub(super) fn new(arguments: &Arguments, found: Found) -> Summary {
+        let gap = found.outcome.gap();
+        let Found { outcome, checkpoints, solution, variables, sense, dominance, ranks } = found;
+        let Outcome { status, best, bound, statistics } = outcome;
         Summary {
             problem: arguments.problem.name(),
             file: arguments.file.display().to_string(),
-            sense: match info.sense {
+            sense: match sense {
                 Sense::Maximise => "maximise",
                 Sense::Minimise => "minimise",
             },
-            variables: info.variables,
+            variables,
             ending: name(status),
-            cost: best.as_ref().map(|best| best.cost),
+            cost: best.map(|best| best.cost),
             bound,
-            gap: outcome.gap(),
+            gap,
             solution,
             seconds: statistics.elapsed.as_secs_f64(),
-            threads: info.threads,
+            threads: arguments.threads(),
             settings: Settings {
                 width: arguments.width.map(|width| match width {
                     Width::Fixed(width) => width.to_string(),
                     Width::Unassigned { factor } => format!("{factor}x"),
                 }),
-                cutset: arguments.cutset.map(|cutset| match cutset.into() {
-                    Cutset::LastExactLayer => "last-exact-layer",
-                    Cutset::Frontier => "frontier",
-                }),
+                cutset: arguments.cutset,
                 cache: arguments.cache(),
-                dominance: info.dominance,
+                dominance,
             },
             statistics: Statistics {
                 explored: statistics.explored,
@@ -130,18 +112,6 @@ impl Summary {
             checkpoints,
             machine: Machine::here(),
         }
-    }
-}
-
-impl Summary {
-    /// The statistics of each rank.
-    pub(super) fn ranks(&self) -> &[Rank] {
-        &self.ranks
-    }
-
-    /// Returns the checkpoints, after the rest of the summary was used.
-    pub(super) fn into_checkpoints(self) -> Checkpoints {
-        self.checkpoints
     }
 }
 
@@ -177,22 +147,14 @@ impl fmt::Display for Summary {
             (_, None) => writeln!(f, "  best      none found: {bound}")?,
         }
         if let Some(solution) = &self.solution {
-            let mut lines = solution.trim_end().lines();
-            writeln!(f, "  solution  {}", lines.next().unwrap_or(""))?;
-            for line in lines {
-                writeln!(f, "            {line}")?;
-            }
+            writeln!(f, "  solution  {}", solution.trim_end().replace('\n', "\n            "))?;
         }
         writeln!(f, "  ending    {}", self.ending)?;
         let rate = grouped((statistics.explored as f64 / seconds.max(1e-9)) as usize);
         writeln!(f, "  time      {}, {rate} nodes per second", time(*seconds))?;
-        write!(
-            f,
-            "  nodes     {} explored, {} pruned, {} in diagrams",
-            grouped(statistics.explored as usize),
-            grouped(statistics.pruned as usize),
-            grouped(statistics.diagram_nodes as usize),
-        )?;
+        let [explored, pruned, in_diagrams] =
+            [statistics.explored, statistics.pruned, statistics.diagram_nodes].map(|nodes| grouped(nodes as usize));
+        write!(f, "  nodes     {explored} explored, {pruned} pruned, {in_diagrams} in diagrams")?;
         // The number of nodes open on all ranks at the same time is unknown.
         if self.ranks.is_empty() {
             let (most, each) = (grouped(statistics.most_open as usize), bytes(statistics.bytes_of_an_open_node));
@@ -211,12 +173,8 @@ impl fmt::Display for Summary {
         }
         if self.threads > 1 {
             let workers: Vec<String> = statistics.workers.iter().map(|&nodes| grouped(nodes as usize)).collect();
-            writeln!(
-                f,
-                "  workers   {} explored; {} transfers",
-                workers.join(", "),
-                grouped(statistics.transfers as usize)
-            )?;
+            let (workers, transfers) = (workers.join(", "), grouped(statistics.transfers as usize));
+            writeln!(f, "  workers   {workers} explored; {transfers} transfers")?;
         }
         Ok(())
     }

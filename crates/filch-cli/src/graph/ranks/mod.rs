@@ -2,12 +2,15 @@
 //!
 //! Each rank builds and explores a part.
 
-#[cfg(any(feature = "mpi", test))]
+// Without MPI, only tests run this on ranks, which are threads then.
+#[cfg_attr(not(feature = "mpi"), allow(dead_code))]
 mod rank;
-#[cfg(any(feature = "mpi", test))]
+#[cfg_attr(not(feature = "mpi"), allow(dead_code))]
 mod summary;
 
 use anyhow::Result;
+
+pub(super) use summary::RankSummary;
 
 use super::Arguments;
 
@@ -20,10 +23,8 @@ pub(super) fn run(_: &Arguments) -> Result<()> {
 /// alone.
 #[cfg(feature = "mpi")]
 pub(super) fn run(arguments: &Arguments) -> Result<()> {
-    use anyhow::{anyhow, bail};
+    use anyhow::anyhow;
     use filch_mpi::network::{agree, Mpi, Network};
-
-    use crate::{output_file, print};
 
     let mut network = Mpi::start()?;
     let is_first = network.rank() == 0;
@@ -42,12 +43,6 @@ pub(super) fn run(arguments: &Arguments) -> Result<()> {
     if !is_first {
         return Ok(());
     }
-    if let Some(path) = &arguments.json {
-        output_file::write_json(path, &summary)?;
-    }
-    print(&summary.to_string())?;
-    if !summary.is_complete() {
-        bail!("the time limit was reached: the result is incomplete");
-    }
-    Ok(())
+    // There is no --out: each rank has a part of the result.
+    super::report(arguments, &summary, |_| Ok(()))
 }

@@ -13,7 +13,9 @@ use filch_graph::Vertex;
 use filch_mpi::explore::{closure as mpi_closure, Ranks};
 use filch_mpi::network::Network;
 
-use super::summary::{RankReport, Summary};
+use super::super::pool;
+use super::super::summary::Summary;
+use super::summary::{summary, RankReport};
 use super::Arguments;
 use crate::output_file;
 
@@ -31,11 +33,7 @@ pub(super) fn prepare(arguments: &Arguments, is_first: bool) -> Result<Prepared>
     if let Some(path) = arguments.json.as_ref().filter(|_| is_first) {
         output_file::check_writable(path)?;
     }
-    let mut builder = Pool::builder();
-    if let Some(threads) = arguments.threads {
-        builder = builder.threads(threads);
-    }
-    Ok(Prepared { recipe, roots, pool: builder.build().context("cannot start the threads")? })
+    Ok(Prepared { recipe, roots, pool: pool(arguments)? })
 }
 
 /// Builds this rank's part and explores it with the others.
@@ -75,7 +73,7 @@ pub(super) fn closure(
         reached: found.reached_here(),
     };
     let reports = ranks.gather(&report)?;
-    Ok(Summary::new(recipe, &partition, roots, &found, reports, elapsed))
+    Ok(summary(recipe, &partition, roots, &found, reports, elapsed))
 }
 
 /// Builds this rank's part on the pool. Meanwhile this thread communicates for it: no other thread

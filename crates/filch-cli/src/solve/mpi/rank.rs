@@ -16,7 +16,7 @@ use filch_mpi::network::{agree, Mpi, Network};
 use filch_mpi::protocol::RankStatistics;
 use filch_mpi::{Options, RunCheckpoint, Solved as RanksSolved};
 
-use super::super::checkpoint::{Parts, Plan};
+use super::super::checkpoint::Plan;
 use super::super::progress::{self, ProgressDisplay};
 use super::super::ranks::Rank;
 use super::super::{interrupt, report, Arguments, Mode, Search};
@@ -39,7 +39,7 @@ pub(in super::super) fn run(arguments: &Arguments) -> Result<ExitCode> {
     let prepared = prepare(arguments, is_first);
     let status = prepared.as_ref().map(|_| ()).map_err(|error| format!("{error:#}"));
     let agreed = agree(&mut network, status);
-    let Prepared { problem, parts, cancel } = match agreed.map_err(|reason| anyhow!(reason)).and(prepared) {
+    let Prepared { problem, plan, cancel } = match agreed.map_err(|reason| anyhow!(reason)).and(prepared) {
         Ok(prepared) => prepared,
         Err(error) => {
             network.finish();
@@ -55,7 +55,9 @@ pub(in super::super) fn run(arguments: &Arguments) -> Result<ExitCode> {
         ));
     }
     let title = format!("{} {}", arguments.problem.name(), arguments.file.display());
-    let Parts { identity, file, every, resumed, checkpoints } = parts;
+    let checkpoints = plan.checkpoints();
+    let Plan { identity, file, every, resumed } = plan;
+    let resumed = resumed.map(|(_, checkpoint)| checkpoint);
     let resumed_from = arguments.resume.as_deref();
     let (saved, ranks) = (SavedCheckpoints::default(), network.ranks());
     let mut all = Checkpoint {
@@ -131,7 +133,7 @@ pub(in super::super) fn run(arguments: &Arguments) -> Result<ExitCode> {
 /// Everything that a rank needs to begin.
 struct Prepared {
     problem: Loaded,
-    parts: Parts,
+    plan: Plan,
     cancel: Cancel,
 }
 
@@ -145,8 +147,11 @@ fn prepare(arguments: &Arguments, is_first: bool) -> Result<Prepared> {
     let problem = Loaded::read(arguments.problem, &arguments.file)?;
     let plan = if is_first { Plan::read(arguments, &problem)? } else { Plan::without_resume(arguments, &problem) };
     let cancel = Cancel::new();
-    interrupt::cancel_on_signal_on_rank(&cancel, is_first).context("signals cannot be handled on this rank")?;
-    Ok(Prepared { problem, parts: plan.into_parts(), cancel })
+    // The first rank prints for all.
+    let message = is_first.then_some("Stopping with the best solution so far, on all ranks.");
+    interrupt::cancel_on_signal(&cancel, message, interrupt::SAME_SIGNAL)
+        .context("signals cannot be handled on this rank")?;
+    Ok(Prepared { problem, plan, cancel })
 }
 
 fn to_u32(count: usize) -> u32 {

@@ -155,7 +155,7 @@ fn item(item: &Item) -> Result<Markup> {
     Ok(match item {
         Item::Text(text) => html! { p class="prose" { (links::prose(text)) } },
         Item::Table(texts, table) => table::html(texts, table),
-        Item::Figure(texts, chart) => figure::html(texts, chart)?,
+        Item::Figure(texts, chart) => figure::html(texts, chart),
         Item::Timeline(texts, run) => timeline::html(texts, run),
     })
 }
