@@ -192,7 +192,7 @@ impl<S: Clone + Eq + core::hash::Hash> Diagram<S> {
         }
         if let Some(dominance) = task.dominance {
             // Greatest cost first: these dominate the others, not the other way round.
-            self.pool[stayed..].sort_unstable_by_key(|&id| (core::cmp::Reverse(nodes[id as usize].cost), id));
+            greatest_cost_first(&mut self.pool[stayed..], nodes);
             retain_from(&mut self.pool, stayed, |id| {
                 let node = &mut nodes[id as usize];
                 if !node.is_exact() {
@@ -209,6 +209,11 @@ impl<S: Clone + Eq + core::hash::Hash> Diagram<S> {
             });
         }
     }
+}
+
+/// Sorts nodes by cost. It is compiled once, not for each problem.
+fn greatest_cost_first(pool: &mut [u32], nodes: &[Node]) {
+    pool.sort_unstable_by_key(|&id| (core::cmp::Reverse(nodes[id as usize].cost), id));
 }
 
 /// Retains the elements from `start` on for which `keep` returns `true`.

@@ -261,7 +261,7 @@ impl<S: Clone + Eq + core::hash::Hash> Restricted<S> {
             });
         }
         if let Some(dominance) = task.dominance {
-            self.pool[stayed..].sort_unstable_by_key(|&id| (core::cmp::Reverse(nodes[id as usize].cost), id));
+            greatest_cost_first(&mut self.pool[stayed..], nodes);
             retain_from(&mut self.pool, stayed, |id| {
                 let node = &mut nodes[id as usize];
                 node.gone = dominance.check(depth, &states[id as usize], node.cost).is_some();
@@ -331,4 +331,9 @@ impl<S: Clone + Eq + core::hash::Hash> Diagram<S> {
         self.path = path;
         reported
     }
+}
+
+/// Sorts nodes by cost. It is compiled once, not for each problem.
+fn greatest_cost_first(pool: &mut [u32], nodes: &[Node]) {
+    pool.sort_unstable_by_key(|&id| (core::cmp::Reverse(nodes[id as usize].cost), id));
 }

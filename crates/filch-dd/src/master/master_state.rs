@@ -163,11 +163,7 @@ impl<W: Work> Shared<'_, W> {
             let region = (tasks > 0).then(|| info.region());
             master.statuses.push(WorkerStatus { state, queued, region, tasks });
         }
-        let (statuses, own) = (&master.statuses, own.map(|data| data.index));
-        master.wanting.sort_by_key(|&worker| {
-            let status = &statuses[worker];
-            (status.state != State::Idle, Some(worker) != own, status.queued, worker)
-        });
+        most_urgent_first(&mut master.wanting, &master.statuses, own.map(|data| data.index));
     }
 
     /// Takes a share of a worker's tasks, and returns the region of the oldest.
@@ -208,7 +204,7 @@ impl<W: Work> Shared<'_, W> {
             let near = notes.nearest_first(region).take_while(|(nearness, _)| *nearness > 0);
             found.extend(near.map(|(nearness, note)| (nearness, note.clone())));
         }
-        found.sort_by_key(|(nearness, _)| core::cmp::Reverse(*nearness));
+        nearest_first(&mut found);
         found.truncate(self.notes / 2);
         // The nearest comes last, so that it is the youngest note of the worker.
         found.into_iter().rev().map(|(_, note)| note).collect()
@@ -253,6 +249,20 @@ fn all_but_one(share: f64, tasks: usize) -> f64 {
     } else {
         share
     }
+}
+
+/// Sorts workers that want tasks: idle ones first, then the master itself, then those with the
+/// fewest tasks. It is compiled once, not for each kind of work.
+fn most_urgent_first(wanting: &mut [usize], statuses: &[WorkerStatus], own: Option<usize>) {
+    wanting.sort_by_key(|&worker| {
+        let status = &statuses[worker];
+        (status.state != State::Idle, Some(worker) != own, status.queued, worker)
+    });
+}
+
+/// Sorts notes by nearness. It is compiled once for each kind of note, not for each kind of work.
+fn nearest_first<L>(found: &mut [(u32, Note<L>)]) {
+    found.sort_by_key(|(nearness, _)| core::cmp::Reverse(*nearness));
 }
 
 #[cfg(test)]

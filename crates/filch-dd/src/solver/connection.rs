@@ -1,6 +1,6 @@
 //! The search's side of its port: takes nodes in, gives them away, shows them.
 
-use super::node::OpenNode;
+use super::node::{best_last, OpenNode};
 use super::pack::{pack, unpack, Codec};
 use super::search::Search;
 use super::SolveError;
@@ -31,7 +31,7 @@ impl<P: Relaxation> Search<'_, P> {
             }
         }
         let taken = &mut nodes[first..];
-        taken.sort_by_key(|open| (open.bound, open.cost));
+        best_last(taken);
         self.add_open(taken);
         connection.port.mark_counted(port::nodes(&packages));
     }

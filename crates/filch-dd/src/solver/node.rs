@@ -17,3 +17,9 @@ pub(crate) struct OpenNode<S> {
     pub(crate) step: u32,
     pub(crate) trail: Arc<Trail>,
 }
+
+/// Sorts open nodes for a queue that is last in, first out: the best bound comes last, and among
+/// equals the greatest cost. It is compiled once for each state, not for each problem.
+pub(crate) fn best_last<S>(nodes: &mut [OpenNode<S>]) {
+    nodes.sort_by_key(|open| (open.bound, open.cost));
+}

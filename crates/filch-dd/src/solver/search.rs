@@ -10,7 +10,7 @@ use filch::explore::Cancel;
 use super::connection::Connection;
 use super::incumbent::BestSolution;
 use super::metrics::Metrics;
-use super::node::OpenNode;
+use super::node::{best_last, OpenNode};
 use super::outcome::{gap, SolveStatus, WorkerStatistics};
 use super::progress::{OnProgress, Progress};
 use super::{Cutset, SolveError};
@@ -204,9 +204,7 @@ impl<'a, P: Relaxation> Search<'a, P> {
                 if batch.is_empty() {
                     local.closed += 1;
                 } else {
-                    // Last in, first out: the best bound comes last, and among equals the greatest
-                    // cost.
-                    batch.sort_by_key(|open| (open.bound, open.cost));
+                    best_last(batch);
                     self.add_open(&batch[..]);
                 }
             }

@@ -101,24 +101,23 @@ impl Criterion {
     /// Makes a criterion of the smallest figure. A missing figure might be smaller: then the text
     /// says so and the verdict is unclear.
     pub(crate) fn least(all: impl IntoIterator<Item = (String, Option<Rounds>)>, bound: Bound) -> Criterion {
-        Criterion::extreme(all, bound, 1.0)
+        Criterion::extreme(all.into_iter().collect(), bound, 1.0)
     }
 
     /// Makes a criterion of the largest figure. A missing figure might be larger: then the text
     /// says so and the verdict is unclear.
     pub(crate) fn largest(all: impl IntoIterator<Item = (String, Option<Rounds>)>, bound: Bound) -> Criterion {
-        Criterion::extreme(all, bound, -1.0)
+        Criterion::extreme(all.into_iter().collect(), bound, -1.0)
     }
 
     /// Makes a criterion of the figure whose product with `sign` is the smallest.
-    fn extreme(all: impl IntoIterator<Item = (String, Option<Rounds>)>, bound: Bound, sign: f64) -> Criterion {
-        let all: Vec<(String, Option<Rounds>)> = all.into_iter().collect();
+    fn extreme(all: Vec<(String, Option<Rounds>)>, bound: Bound, sign: f64) -> Criterion {
         let needed = all.len();
-        let mut measured: Vec<(String, Rounds)> =
+        let measured: Vec<(String, Rounds)> =
             all.into_iter().filter_map(|(label, figure)| Some((label, figure?))).collect();
         let coverage = (measured.len(), needed);
-        measured.sort_by(|(_, a), (_, b)| (sign * a.value()).total_cmp(&(sign * b.value())));
-        let (label, figure) = measured.into_iter().next().unzip();
+        let value = |of: &(String, Rounds)| sign * of.1.value();
+        let (label, figure) = measured.into_iter().min_by(|a, b| value(a).total_cmp(&value(b))).unzip();
         Criterion { coverage, ..Criterion::new(label.unwrap_or_default(), figure, bound) }
     }
 

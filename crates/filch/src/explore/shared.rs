@@ -67,6 +67,11 @@ pub(super) struct Ended<S> {
 }
 
 impl<S> Ended<S> {
+    /// Sorts explorers by number. It is compiled once for each state, not for each kind of queue.
+    fn sort(ended: &mut [Self]) {
+        ended.sort_unstable_by_key(|explorer| explorer.index);
+    }
+
     /// Ends an explorer. Drops its queue: thieves of some kinds wait for its owner as long as that
     /// exists.
     fn of<Q>(mut local: Local<Q, S>) -> Self {
@@ -129,7 +134,7 @@ impl<T, K: Kind<T>, S, M, F> Shared<T, K, S, M, F> {
             ended.into_iter().for_each(unwind::discard);
             unwind::resume(panic);
         }
-        ended.sort_unstable_by_key(|explorer| explorer.index);
+        Ended::sort(&mut ended);
         let counts = ended.iter().map(|explorer| explorer.counts).collect();
         let states = ended.into_iter().filter_map(|explorer| explorer.state).collect();
         let ending = lock(&ending).unwrap_or(Ending::Complete);
