@@ -160,7 +160,7 @@ pub(crate) fn fib(n: u32) -> u64 {
 pub(crate) fn spin_until(condition: impl Fn() -> bool) {
     let mut spins = 0u32;
     while !condition() {
-        spins += 1;
+        spins = spins.wrapping_add(1);
         if spins % 64 == 0 {
             thread::yield_now();
         } else {
