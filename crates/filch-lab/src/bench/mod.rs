@@ -4,11 +4,13 @@
 //! task and of the process.
 
 mod arguments;
+mod at_once;
 pub(crate) mod bulk;
 pub(crate) mod busy;
 pub(crate) mod cilk;
 mod contenders;
 mod cpu;
+mod crossbeam;
 pub(crate) mod fork_join;
 pub(crate) mod graphs;
 mod memory;

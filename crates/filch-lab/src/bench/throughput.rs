@@ -4,11 +4,11 @@
 
 use std::hint::black_box;
 use std::sync::Barrier;
-use std::thread;
 use std::time::Instant;
 
-use anyhow::{anyhow, Result};
+use anyhow::{Context as _, Result};
 
+use super::at_once::{on_threads, Span};
 use super::contenders::{Contender, Context, Fork, Runtime};
 use super::work::{Fib, Work};
 
@@ -39,10 +39,10 @@ pub(crate) fn in_pool<C: Runtime, W: Work>(
     pool: &C::Pool,
     work: &W,
     calls: usize,
-    before_first_run: impl FnOnce() + Send,
+    before_first_run: impl Fn() + Sync,
 ) -> Result<f64> {
-    let timed = C::enter(pool, |context| Timed::measure::<C, W>(work, context, calls, before_first_run))?;
-    Ok(timed.end.duration_since(timed.start).as_nanos() as f64 / calls as f64)
+    let span = timed_runs::<C, W>(pool, work, calls, &before_first_run)?;
+    Ok(span.elapsed().as_nanos() as f64 / calls as f64)
 }
 
 /// Nanoseconds per run, if `threads` independent threads make `calls` runs each.
@@ -54,64 +54,58 @@ where
     W: Work,
 {
     let barrier = Barrier::new(threads);
-    let one = || {
-        C::enter(&(), |context| {
-            Timed::measure::<C, W>(work, context, calls, || {
-                barrier.wait();
-            })
-        })
+    let wait = || {
+        barrier.wait();
     };
-    let timed: Vec<Timed> = thread::scope(|scope| {
-        let threads: Vec<_> = (0..threads).map(|_| scope.spawn(one)).collect();
-        let ends = threads.into_iter().map(|thread| thread.join().map_err(|_| anyhow!("a serial run panicked"))?);
-        ends.collect::<Result<_>>()
-    })?;
-    let start = timed.iter().map(|timed| timed.start).min();
-    let end = timed.iter().map(|timed| timed.end).max();
-    let (Some(start), Some(end)) = (start, end) else { return Err(anyhow!("no thread ran")) };
-    Ok(end.duration_since(start).as_nanos() as f64 / (calls * threads) as f64)
+    let spans = on_threads("a serial run", 0..threads, |_| timed_runs::<C, W>(&(), work, calls, &wait))?;
+    let spans: Vec<Span> = spans.into_iter().collect::<Result<_>>()?;
+    Ok(Span::of_all(&spans)?.elapsed().as_nanos() as f64 / (calls * threads) as f64)
 }
 
-struct Timed {
-    start: Instant,
-    end: Instant,
-}
-
-impl Timed {
-    /// Times `calls` runs, after a tenth as many to warm up, and checks all answers.
-    fn measure<C: Runtime, W: Work>(
-        work: &W,
-        mut context: Context<'_, C>,
-        calls: usize,
-        before_first_run: impl FnOnce(),
-    ) -> Result<Timed> {
-        // A failure before the start would leave the other threads waiting: report it after the
-        // end.
-        let warm = warm_up::<C::Fork>(C::Fork::reborrow(&mut context));
-        let mut answers = Vec::with_capacity(calls + calls / 10);
-        run::<C, W>(work, &mut context, (0..calls / 10).map(|_| work.input()).collect(), &mut answers);
-        let inputs: Vec<W::Input> = (0..calls).map(|_| work.input()).collect();
-
-        before_first_run();
-        let start = Instant::now();
-        run::<C, W>(work, &mut context, inputs, &mut answers);
-        let end = Instant::now();
-
-        warm?;
-        answers.iter().try_for_each(|answer| work.check(answer))?;
-        Ok(Timed { start, end })
-    }
-}
-
-fn run<C: Runtime, W: Work>(
+/// Times runs inside a pool.
+fn timed_runs<C: Runtime, W: Work>(
+    pool: &C::Pool,
     work: &W,
-    context: &mut Context<'_, C>,
-    inputs: Vec<W::Input>,
-    answers: &mut Vec<W::Answer>,
-) {
+    calls: usize,
+    before_first_run: &(dyn Fn() + Sync),
+) -> Result<Span> {
+    let mut span = None;
+    enter::<C>(pool, &mut |context| span = Some(measure::<C::Fork, W>(work, context, calls, before_first_run)));
+    span.context("the pool ran nothing")?
+}
+
+/// Enters a pool with work of any type, so that entering is compiled once for each runtime.
+fn enter<C: Runtime>(pool: &C::Pool, work: &mut (dyn for<'a> FnMut(Context<'a, C>) + Send)) {
+    C::enter(pool, |context| work(context));
+}
+
+/// Times `calls` runs, after a tenth as many to warm up, and checks all answers.
+fn measure<F: Fork, W: Work>(
+    work: &W,
+    mut context: F::Context<'_>,
+    calls: usize,
+    before_first_run: &dyn Fn(),
+) -> Result<Span> {
+    // A failure before the start would leave the other threads waiting: report it after the end.
+    let warm = warm_up::<F>(F::reborrow(&mut context));
+    let mut answers = Vec::with_capacity(calls + calls / 10);
+    run::<F, W>(work, &mut context, (0..calls / 10).map(|_| work.input()).collect(), &mut answers);
+    let inputs: Vec<W::Input> = (0..calls).map(|_| work.input()).collect();
+
+    before_first_run();
+    let start = Instant::now();
+    run::<F, W>(work, &mut context, inputs, &mut answers);
+    let end = Instant::now();
+
+    warm?;
+    answers.iter().try_for_each(|answer| work.check(answer))?;
+    Ok(Span { start, end })
+}
+
+fn run<F: Fork, W: Work>(work: &W, context: &mut F::Context<'_>, inputs: Vec<W::Input>, answers: &mut Vec<W::Answer>) {
     for input in inputs {
         // The compiler must not know what is computed, nor that it is the same each time.
-        answers.push(black_box(work).run::<C::Fork>(C::Fork::reborrow(context), input));
+        answers.push(black_box(work).run::<F>(F::reborrow(context), input));
     }
 }
 

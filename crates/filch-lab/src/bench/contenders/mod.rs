@@ -31,7 +31,7 @@ pub(crate) const STACK: usize = 64 << 20;
 /// A way to join two closures.
 ///
 /// All of it is static, so that a join is inlined into the workload that calls it.
-pub(crate) trait Fork {
+pub(crate) trait Fork: 'static {
     /// The worker, passed from join to join, or nothing if code need not pass it.
     ///
     /// It is passed by value, so that nothing takes no register.

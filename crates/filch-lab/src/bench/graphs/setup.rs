@@ -6,9 +6,7 @@ use anyhow::{bail, Result};
 use filch_graph::{Graph, Vertex};
 
 use super::cases::{Case, SEED};
-use super::contenders::{
-    crossbeam_pool, explore, rayon_frontier, rayon_spawn, serial, serial_pair, CrossbeamLifo, ExploreRun, Input, Sample,
-};
+use super::contenders::{parallel, serial, Input, Sample};
 use super::problems::Problem;
 use crate::bench::random::Random;
 use crate::bench::rounds::{interleave, Effort, Runner};
@@ -27,25 +25,23 @@ pub(crate) const STOLEN: &str = "% stolen";
 /// A graph, a root, and memory for the result, which all contenders use in turn.
 pub(crate) struct Setup<P> {
     input: Input,
-    one: RefCell<P>,
-    /// The memory of the second of two loops that run side by side.
-    two: RefCell<P>,
+    /// The second is for the second of two loops that run side by side.
+    problems: RefCell<[P; 2]>,
 }
 
-impl<P: Problem + Send> Setup<P> {
+impl<P: Problem + Send + 'static> Setup<P> {
     /// Chooses a random root from which most vertices can be reached.
     pub(crate) fn new(graph: Graph) -> Result<Setup<P>> {
         let vertices = graph.vertices();
-        let (mut one, mut two) = (P::new(vertices), P::new(vertices));
+        let mut problems = [P::new(vertices), P::new(vertices)];
         let mut input = Input { graph, root: 0, reached: 0 };
         let mut random = Random::new(SEED);
         for _ in 0..100 {
             input.root = random.below(vertices as u64) as Vertex;
-            one.start(input.root);
-            two.start(input.root);
-            input.reached = serial(&input, &mut one)?.tasks.unwrap_or(0) as usize;
+            problems.iter_mut().for_each(|problem| problem.start(input.root));
+            input.reached = serial(&input, &mut problems[..1])?.tasks.unwrap_or(0) as usize;
             if input.reached > vertices / 2 {
-                return Ok(Setup { input, one: RefCell::new(one), two: RefCell::new(two) });
+                return Ok(Setup { input, problems: RefCell::new(problems) });
             }
         }
         bail!("no vertex was found from which most of the graph can be reached")
@@ -53,23 +49,17 @@ impl<P: Problem + Send> Setup<P> {
 
     /// Measures all rounds, with 1 thread and with `threads`.
     pub(crate) fn measure(&self, case: Case, threads: usize, effort: Effort) -> Result<Vec<Series>> {
-        let mut runners = vec![self.runner(SERIAL, 1, serial)];
+        let mut runners = vec![self.runner(SERIAL, 1, 1, serial)];
         for threads in thread_counts(threads) {
-            for queue in Queue::ALL {
-                let run = move |input: &Input, problem: &mut P| queue.with(ExploreRun { input, problem, threads })?;
-                runners.push(self.runner(queue.name(), threads, run));
-            }
-            runners.extend([
-                self.runner("crossbeam-lifo", threads, move |input, problem| {
-                    explore(CrossbeamLifo, input, problem, threads)
-                }),
-                self.runner("crossbeam-pool", threads, move |input, problem| crossbeam_pool(input, problem, threads)),
-                self.runner("rayon-spawn", threads, move |input, problem| rayon_spawn(input, problem, threads)),
-                self.runner("rayon-frontier", threads, move |input, problem| rayon_frontier(input, problem, threads)),
-            ]);
+            runners.extend(parallel().into_iter().map(|contender| {
+                let run = contender.run;
+                self.runner(contender.name, threads, 1, move |input, problems: &mut [P]| {
+                    run(input, &problems[0], threads)
+                })
+            }));
         }
         if threads == 2 {
-            runners.push(Runner { name: SERIAL_PAIR, threads, measure: Box::new(|| self.pair()) });
+            runners.push(self.runner(SERIAL_PAIR, threads, 2, serial));
         }
         let units = [NANOS_A_VERTEX, REDUNDANT, STOLEN];
         let mut series = interleave(&case.to_string(), &units, &runners, effort)?;
@@ -81,28 +71,20 @@ impl<P: Problem + Send> Setup<P> {
         Ok(series)
     }
 
-    fn runner<'a, F>(&'a self, name: &'static str, threads: usize, run: F) -> Runner<'a>
+    /// A runner that makes this many traversals.
+    fn runner<'a, F>(&'a self, name: &'static str, threads: usize, traversals: usize, run: F) -> Runner<'a>
     where
-        F: Fn(&Input, &mut P) -> Result<Sample> + 'a,
+        F: Fn(&Input, &mut [P]) -> Result<Sample> + 'a,
     {
         let measure = move || {
-            let (input, mut problem) = (&self.input, self.one.borrow_mut());
-            problem.start(input.root);
-            let sample = run(input, &mut problem)?;
-            problem.check(&input.graph, input.reached)?;
-            Ok(figures(sample, input.reached))
+            let (input, mut problems) = (&self.input, self.problems.borrow_mut());
+            let problems = &mut problems[..traversals];
+            problems.iter_mut().for_each(|problem| problem.start(input.root));
+            let sample = run(input, problems)?;
+            problems.iter().try_for_each(|problem| problem.check(&input.graph, input.reached))?;
+            Ok(figures(sample, traversals * input.reached))
         };
         Runner { name, threads, measure: Box::new(measure) }
-    }
-
-    fn pair(&self) -> Result<Vec<f64>> {
-        let (input, mut one, mut two) = (&self.input, self.one.borrow_mut(), self.two.borrow_mut());
-        one.start(input.root);
-        two.start(input.root);
-        let sample = serial_pair(input, &mut *one, &mut *two)?;
-        one.check(&input.graph, input.reached)?;
-        two.check(&input.graph, input.reached)?;
-        Ok(figures(sample, 2 * input.reached))
     }
 }
 

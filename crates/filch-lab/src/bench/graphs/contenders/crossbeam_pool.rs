@@ -4,17 +4,13 @@
 //! workers that may still have tasks. No worker touches that count while there is enough work.
 
 use std::iter;
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::Barrier;
-use std::thread;
-use std::time::Instant;
 
-use anyhow::{anyhow, Result};
+use anyhow::Result;
 use crossbeam_deque::{Injector, Steal, Stealer, Worker};
-use crossbeam_utils::Backoff;
 use filch_graph::Vertex;
 
 use super::{Input, Sample};
+use crate::bench::at_once::{timed_on_threads, ActiveWorkers};
 use crate::bench::graphs::problems::Problem;
 
 /// The state that the workers share.
@@ -23,21 +19,7 @@ struct Shared<'a, P> {
     problem: &'a P,
     injector: Injector<Vertex>,
     stealers: Vec<Stealer<Vertex>>,
-    /// The number of workers that have tasks or search for them.
-    ///
-    /// A worker that is not counted has an empty deque and does not steal: at 0 there is no task
-    /// left.
-    active: AtomicUsize,
-    barrier: Barrier,
-}
-
-/// The result of one worker.
-struct WorkerResult {
-    start: Instant,
-    end: Instant,
-    tasks: u64,
-    /// The number of tasks that came from another queue.
-    found: u64,
+    active: ActiveWorkers,
 }
 
 /// Traverses from the root.
@@ -48,33 +30,24 @@ pub(crate) fn crossbeam_pool<P: Problem>(input: &Input, problem: &P, threads: us
         problem,
         injector: Injector::new(),
         stealers: workers.iter().map(Worker::stealer).collect(),
-        active: AtomicUsize::new(threads),
-        barrier: Barrier::new(threads),
+        active: ActiveWorkers::new(threads),
     };
     shared.injector.push(input.root);
-    let shared = &shared;
-    let done: Vec<WorkerResult> = thread::scope(|scope| {
-        let spawn = |(index, worker)| scope.spawn(move || shared.work(index, &worker));
-        let threads: Vec<_> = workers.into_iter().enumerate().map(spawn).collect();
-        let ends = threads.into_iter().map(|thread| thread.join().map_err(|_| anyhow!("a worker panicked")));
-        ends.collect::<Result<_>>()
-    })?;
-    let start = done.iter().map(|done| done.start).min();
-    let end = done.iter().map(|done| done.end).max();
-    let (Some(start), Some(end)) = (start, end) else { return Err(anyhow!("no thread ran")) };
+    let work = |(index, worker): (usize, Worker<Vertex>)| shared.work(index, &worker);
+    let (elapsed, counts) = timed_on_threads("a worker", workers.into_iter().enumerate(), work)?;
+    let (tasks, found): (Vec<u64>, Vec<u64>) = counts.into_iter().unzip();
     Ok(Sample {
-        elapsed: end.duration_since(start),
-        tasks: Some(done.iter().map(|done| done.tasks).sum()),
+        elapsed,
+        tasks: Some(tasks.iter().sum()),
         // All tasks found but the root, which was no worker's task.
-        stolen: Some(done.iter().map(|done| done.found).sum::<u64>().saturating_sub(1)),
+        stolen: Some(found.iter().sum::<u64>().saturating_sub(1)),
     })
 }
 
 impl<P: Problem> Shared<'_, P> {
-    fn work(&self, index: usize, worker: &Worker<Vertex>) -> WorkerResult {
+    /// Returns the number of tasks, and of those among them that came from another queue.
+    fn work(&self, index: usize, worker: &Worker<Vertex>) -> (u64, u64) {
         let (mut tasks, mut found) = (0, 0);
-        self.barrier.wait();
-        let start = Instant::now();
         loop {
             while let Some(vertex) = worker.pop() {
                 tasks += 1;
@@ -87,11 +60,14 @@ impl<P: Problem> Shared<'_, P> {
                     tasks += 1;
                     self.problem.visit(&self.input.graph, vertex, |next| worker.push(next));
                 }
-                None if self.wait_for_work() => {}
-                None => break,
+                None if self.active.wait_for_work(|| self.has_work()) => {}
+                None => return (tasks, found),
             }
         }
-        WorkerResult { start, end: Instant::now(), tasks, found }
+    }
+
+    fn has_work(&self) -> bool {
+        !self.injector.is_empty() || self.stealers.iter().any(|stealer| !stealer.is_empty())
     }
 
     /// Finds a task in another queue, and moves a batch of others along with it.
@@ -103,23 +79,5 @@ impl<P: Problem> Shared<'_, P> {
         })
         .find(|stolen: &Steal<Vertex>| !stolen.is_retry())
         .and_then(Steal::success)
-    }
-
-    /// Waits until there may be something to steal. Returns false if the traversal is over.
-    fn wait_for_work(&self) -> bool {
-        // Release: a worker that sees the end sees all work done before. Acquire: this worker sees
-        // the work of the others.
-        self.active.fetch_sub(1, Ordering::AcqRel);
-        let backoff = Backoff::new();
-        loop {
-            if self.active.load(Ordering::Acquire) == 0 {
-                return false;
-            }
-            if !self.injector.is_empty() || self.stealers.iter().any(|stealer| !stealer.is_empty()) {
-                self.active.fetch_add(1, Ordering::AcqRel);
-                return true;
-            }
-            backoff.snooze();
-        }
     }
 }

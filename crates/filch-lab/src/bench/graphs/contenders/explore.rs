@@ -1,44 +1,19 @@
 //! filch's exploration, on any queue.
 
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
+use crossbeam_deque::Worker;
 use filch::explore::Explore;
 use filch::Pool;
 use filch_graph::Vertex;
 
 use super::{Input, Sample};
+use crate::bench::crossbeam::{self, CrossbeamOwner, CrossbeamThief};
 use crate::bench::graphs::problems::Problem;
 use crate::queue::{Kind, WithKind};
 
-/// Explores from the root, on queues of this kind.
-pub(crate) fn explore<K, P>(kind: K, input: &Input, problem: &P, threads: usize) -> Result<Sample>
-where
-    K: Kind<Vertex> + Send,
-    P: Problem,
-{
-    let pool = Pool::builder()
-        .threads(threads)
-        .build()
-        .with_context(|| format!("a filch pool of {threads} threads could not be started"))?;
-    // After this, all threads have started.
-    pool.broadcast(|_| ());
-    let (explored, elapsed) = pool.install(|| {
-        let start = Instant::now();
-        let explored = Explore::at_least_once().queue(kind).run([input.root], |vertex, worker| {
-            problem.visit(&input.graph, vertex, |next| worker.push(next));
-        });
-        (explored, start.elapsed())
-    });
-    let counts = explored.counts();
-    Ok(Sample {
-        elapsed,
-        tasks: Some(counts.iter().map(|counts| counts.tasks).sum()),
-        stolen: Some(counts.iter().map(|counts| counts.steals).sum()),
-    })
-}
-
-/// An exploration on a queue that is chosen by name.
+/// An exploration from the root, on queues that are chosen when it runs.
 #[derive(Debug)]
 pub(crate) struct ExploreRun<'a, P> {
     /// The graph and its root.
@@ -53,6 +28,49 @@ impl<P: Problem> WithKind for ExploreRun<'_, P> {
     type Output = Result<Sample>;
 
     fn with<K: Kind<Vertex> + Clone + Send>(self, kind: K) -> Result<Sample> {
-        explore(kind, self.input, self.problem, self.threads)
+        let ExploreRun { input, problem, threads } = self;
+        let mut explored = None;
+        let elapsed = timed_in_pool(threads, &mut || {
+            let explore = Explore::at_least_once().queue(kind.clone());
+            explored = Some(explore.run([input.root], |vertex, worker| {
+                problem.visit(&input.graph, vertex, |next| worker.push(next));
+            }));
+        })?;
+        let explored = explored.context("the pool ran nothing")?;
+        let counts = explored.counts();
+        Ok(Sample {
+            elapsed,
+            tasks: Some(counts.iter().map(|counts| counts.tasks).sum()),
+            stolen: Some(counts.iter().map(|counts| counts.steals).sum()),
+        })
+    }
+}
+
+/// Times a run inside a new pool, whose threads have started.
+///
+/// It is compiled once for all queues and computations.
+fn timed_in_pool(threads: usize, run: &mut (dyn FnMut() + Send)) -> Result<Duration> {
+    let pool = Pool::builder()
+        .threads(threads)
+        .build()
+        .with_context(|| format!("a filch pool of {threads} threads could not be started"))?;
+    pool.broadcast(|_| ());
+    Ok(pool.install(|| {
+        let start = Instant::now();
+        run();
+        start.elapsed()
+    }))
+}
+
+/// `crossbeam-lifo`: crossbeam's deque in filch's exploration, so that only the queue differs.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct CrossbeamLifo;
+
+impl<T: Send> Kind<T> for CrossbeamLifo {
+    type Owner = CrossbeamOwner<T>;
+    type Thief = CrossbeamThief<T>;
+
+    fn make(&self) -> (CrossbeamOwner<T>, CrossbeamThief<T>) {
+        crossbeam::sides(Worker::new_lifo())
     }
 }

@@ -4,21 +4,24 @@
 //! without one. Every sample starts threads of its own and ends them. It is timed from inside,
 //! after they have started.
 
-mod crossbeam_kind;
 mod crossbeam_pool;
 mod explore;
 mod rayon;
 mod serial;
 
-pub(crate) use self::crossbeam_kind::CrossbeamLifo;
-pub(crate) use self::crossbeam_pool::crossbeam_pool;
-pub(crate) use self::explore::{explore, ExploreRun};
-pub(crate) use self::rayon::{rayon_frontier, rayon_spawn};
-pub(crate) use self::serial::{serial, serial_pair};
+pub(crate) use self::serial::serial;
 
 use std::time::Duration;
 
+use anyhow::Result;
 use filch_graph::{Graph, Vertex};
+
+use self::crossbeam_pool::crossbeam_pool;
+use self::explore::{CrossbeamLifo, ExploreRun};
+use self::rayon::{rayon_frontier, rayon_spawn};
+use super::problems::Problem;
+use crate::bench::crossbeam::CROSSBEAM_LIFO;
+use crate::queue::{Queue, WithKind};
 
 /// A graph and the root of the traversal.
 #[derive(Debug)]
@@ -42,41 +45,60 @@ pub(crate) struct Sample {
     pub(crate) stolen: Option<u64>,
 }
 
+/// A contender that needs a number of threads.
+pub(crate) struct Parallel<P> {
+    /// Its name in plots.
+    pub(crate) name: &'static str,
+    /// Traverses with this many threads.
+    pub(crate) run: Box<dyn Fn(&Input, &P, usize) -> Result<Sample>>,
+}
+
+/// All contenders but the serial loop.
+pub(crate) fn parallel<P: Problem + 'static>() -> Vec<Parallel<P>> {
+    let explore = |queue: Queue| Parallel {
+        name: queue.name(),
+        run: Box::new(move |input: &Input, problem: &P, threads| queue.with(ExploreRun { input, problem, threads })?),
+    };
+    let mut all: Vec<Parallel<P>> = Queue::ALL.into_iter().map(explore).collect();
+    all.extend([
+        Parallel {
+            name: CROSSBEAM_LIFO,
+            run: Box::new(|input, problem, threads| ExploreRun { input, problem, threads }.with(CrossbeamLifo)),
+        },
+        Parallel { name: "crossbeam-pool", run: Box::new(crossbeam_pool) },
+        Parallel { name: "rayon-spawn", run: Box::new(rayon_spawn) },
+        Parallel { name: "rayon-frontier", run: Box::new(rayon_frontier) },
+    ]);
+    all
+}
+
 #[cfg(test)]
 mod tests {
-    use anyhow::Result;
     use filch_graph::generate;
 
     use super::*;
-    use crate::bench::graphs::problems::{Closure, Problem, SpanningTree};
-    use crate::queue::Queue;
+    use crate::bench::graphs::problems::{Closure, SpanningTree};
 
-    fn check_all_contenders<P: Problem + Send>() {
+    fn check_all_contenders<P: Problem + Send + 'static>() {
         let input = Input { graph: generate::torus(40, 25).unwrap(), root: 7, reached: 1000 };
-        let mut problem = P::new(1000);
-        let mut one = |name: &str, run: &dyn Fn(&mut P) -> Result<Sample>| {
-            problem.start(input.root);
-            let sample = run(&mut problem).unwrap_or_else(|error| panic!("{name}: {error:#}"));
-            problem.check(&input.graph, input.reached).unwrap_or_else(|error| panic!("{name}: {error:#}"));
+        let mut problems = [P::new(1000), P::new(1000)];
+        let run = |name: &str, problems: &mut [P], run: &dyn Fn(&mut [P]) -> Result<Sample>| {
+            problems.iter_mut().for_each(|problem| problem.start(input.root));
+            let sample = run(problems).unwrap_or_else(|error| panic!("{name}: {error:#}"));
+            for problem in &*problems {
+                problem.check(&input.graph, input.reached).unwrap_or_else(|error| panic!("{name}: {error:#}"));
+            }
             assert!(sample.tasks.is_none_or(|tasks| tasks >= 1000), "{name}: {sample:?}");
         };
         for threads in 1..=3 {
-            for queue in Queue::ALL {
-                let run = |problem: &mut P| queue.with(ExploreRun { input: &input, problem, threads })?;
-                one(queue.name(), &run);
+            for contender in parallel::<P>() {
+                let measure = |problems: &mut [P]| (contender.run)(&input, &problems[0], threads);
+                run(contender.name, &mut problems[..1], &measure);
             }
-            one("crossbeam-lifo", &|problem| explore(CrossbeamLifo, &input, problem, threads));
-            one("crossbeam-pool", &|problem| crossbeam_pool(&input, problem, threads));
-            one("rayon-spawn", &|problem| rayon_spawn(&input, problem, threads));
-            one("rayon-frontier", &|problem| rayon_frontier(&input, problem, threads));
         }
-        one("serial", &|problem| serial(&input, problem));
-        let mut other = P::new(1000);
-        other.start(input.root);
-        problem.start(input.root);
-        serial_pair(&input, &mut problem, &mut other).unwrap();
-        problem.check(&input.graph, input.reached).unwrap();
-        other.check(&input.graph, input.reached).unwrap();
+        for count in [1, 2] {
+            run("serial", &mut problems[..count], &|problems| serial(&input, problems));
+        }
     }
 
     #[test]

@@ -1,45 +1,19 @@
 //! The traversal for one thread: a loop with a vector as a stack.
 
-use std::sync::Barrier;
-use std::thread;
-use std::time::Instant;
-
-use anyhow::{anyhow, Result};
+use anyhow::Result;
 
 use super::{Input, Sample};
+use crate::bench::at_once::timed_on_threads;
 use crate::bench::graphs::problems::Problem;
 
-/// Traverses from the root, on a thread of its own as for all contenders.
+/// Traverses from the root once for each problem, side by side, sharing nothing but the graph.
 ///
-/// The thread that has just prepared the memory would have it in its cache.
-pub(crate) fn serial<P: Problem + Send>(input: &Input, problem: &mut P) -> Result<Sample> {
-    let timed = || {
-        let start = Instant::now();
-        let tasks = traverse(input, problem);
-        Sample { elapsed: start.elapsed(), tasks: Some(tasks), stolen: None }
-    };
-    thread::scope(|scope| scope.spawn(timed).join().map_err(|_| anyhow!("a serial run panicked")))
-}
-
-/// Traverses on two threads side by side, which share nothing but the graph.
-///
-/// This is the most that the machine can do. The time is that of both threads, for two traversals.
-pub(crate) fn serial_pair<P: Problem + Send>(input: &Input, one: &mut P, other: &mut P) -> Result<Sample> {
-    let barrier = Barrier::new(2);
-    let timed = |problem: &mut P| {
-        barrier.wait();
-        let start = Instant::now();
-        let tasks = traverse(input, problem);
-        (start, Instant::now(), tasks)
-    };
-    let both = thread::scope(|scope| {
-        let threads = [scope.spawn(|| timed(one)), scope.spawn(|| timed(other))];
-        threads.map(|thread| thread.join().map_err(|_| anyhow!("a serial run panicked")))
-    });
-    let [one, other] = both;
-    let (one, other) = (one?, other?);
-    let elapsed = one.1.max(other.1).duration_since(one.0.min(other.0));
-    Ok(Sample { elapsed, tasks: Some(one.2 + other.2), stolen: None })
+/// The time is that of all traversals: two show the most that the machine can do. Every traversal
+/// is on a thread of its own, as for all contenders. The thread that has just prepared the memory
+/// would have it in its cache.
+pub(crate) fn serial<P: Problem + Send>(input: &Input, problems: &mut [P]) -> Result<Sample> {
+    let (elapsed, tasks) = timed_on_threads("a serial run", problems.iter_mut(), |problem| traverse(input, problem))?;
+    Ok(Sample { elapsed, tasks: Some(tasks.iter().sum()), stolen: None })
 }
 
 fn traverse<P: Problem>(input: &Input, problem: &mut P) -> u64 {

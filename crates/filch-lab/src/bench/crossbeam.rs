@@ -1,36 +1,28 @@
-//! crossbeam-deque as a queue of filch's exploration: only the queue differs.
+//! crossbeam-deque behind the traits of filch's queues.
 
 use crossbeam_deque::{Stealer, Worker};
 use filch_queue::{AtLeastOnce, Owner, PushError, Steal, Thief};
 
-use crate::queue::Kind;
-
-/// `crossbeam-lifo`: crossbeam's deque, whose owner takes the youngest task.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct CrossbeamLifo;
+/// The name of crossbeam's deque whose owner takes the youngest task.
+pub(crate) const CROSSBEAM_LIFO: &str = "crossbeam-lifo";
 
 /// The owner's side, which pushes and pops.
 #[derive(Debug)]
-pub(crate) struct CrossbeamOwner<T>(Worker<T>);
+pub(crate) struct CrossbeamOwner<T>(pub(crate) Worker<T>);
 
 /// The thief's side, which steals.
 #[derive(Debug)]
-pub(crate) struct CrossbeamThief<T>(Stealer<T>);
+pub(crate) struct CrossbeamThief<T>(pub(crate) Stealer<T>);
+
+/// Both sides of a deque.
+pub(crate) fn sides<T>(worker: Worker<T>) -> (CrossbeamOwner<T>, CrossbeamThief<T>) {
+    let stealer = worker.stealer();
+    (CrossbeamOwner(worker), CrossbeamThief(stealer))
+}
 
 impl<T> Clone for CrossbeamThief<T> {
     fn clone(&self) -> Self {
         CrossbeamThief(self.0.clone())
-    }
-}
-
-impl<T: Send> Kind<T> for CrossbeamLifo {
-    type Owner = CrossbeamOwner<T>;
-    type Thief = CrossbeamThief<T>;
-
-    fn make(&self) -> (CrossbeamOwner<T>, CrossbeamThief<T>) {
-        let worker = Worker::new_lifo();
-        let stealer = worker.stealer();
-        (CrossbeamOwner(worker), CrossbeamThief(stealer))
     }
 }
 
