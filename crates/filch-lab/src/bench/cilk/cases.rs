@@ -13,156 +13,122 @@ use crate::bench::work::{self, Fib, Queens, Quicksort, Work};
 use crate::figures::Series;
 
 /// A program and a size.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Case {
-    /// A Fibonacci number by its definition.
-    Fib(u32),
-    /// A mesh with this many cells on each side.
-    Jacobi(usize),
-    /// This many random numbers.
-    Quicksort(u64),
-    /// Two matrices with this many rows.
-    Matmul(usize),
-    /// The area under a curve from 0 to this point.
-    Integrate(u32),
-    /// This many items.
-    Knapsack(usize),
-    /// A sparse matrix with this many rows.
-    Cholesky(usize),
-    /// A plate with this many rows, and a quarter as many columns.
-    Heat(usize),
-    /// A matrix with this many rows.
-    Lu(usize),
-    /// Two matrices with this many rows.
-    Strassen(usize),
-    /// A signal of two to this power numbers.
-    Fft(u32),
-    /// The sample tree T1 of the unbalanced tree search.
-    UtsT1,
-    /// A tree like T1, but smaller.
-    SmallUtsT1,
-    /// The sample tree T3.
-    UtsT3,
-    /// A tree like T3, but smaller.
-    SmallUtsT3,
-    /// All ways to place this many queens.
-    Queens(u32),
+#[derive(Clone, Copy)]
+pub(crate) struct Case {
+    /// The program and the size in plots.
+    name: &'static str,
+    pub(super) description: &'static str,
+    is_quick: bool,
+    measure: fn(&Setup<'_>) -> Result<(u64, Vec<Series>)>,
 }
 
 impl fmt::Display for Case {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match *self {
-            Case::Fib(n) => write!(f, "fib-{n}"),
-            Case::Jacobi(side) => write!(f, "jacobi-{side}"),
-            Case::Quicksort(len) if len % 1_000_000 == 0 => write!(f, "quicksort-{}m", len / 1_000_000),
-            Case::Quicksort(len) => write!(f, "quicksort-{}k", len / 1_000),
-            Case::Matmul(side) => write!(f, "matmul-{side}"),
-            Case::Integrate(to) => write!(f, "integrate-{to}"),
-            Case::Knapsack(items) => write!(f, "knapsack-{items}"),
-            Case::Cholesky(rows) => write!(f, "cholesky-{rows}"),
-            Case::Heat(rows) => write!(f, "heat-{rows}x{}", rows / 4),
-            Case::Lu(side) => write!(f, "lu-{side}"),
-            Case::Strassen(side) => write!(f, "strassen-{side}"),
-            Case::Fft(bits @ ..20) => write!(f, "fft-{}k", (1_u64 << bits) / 1_000),
-            Case::Fft(bits) => write!(f, "fft-{}m", (1_u64 << bits) / 1_000_000),
-            Case::UtsT1 => f.write_str("uts-t1"),
-            Case::SmallUtsT1 => f.write_str("uts-t1-small"),
-            Case::UtsT3 => f.write_str("uts-t3"),
-            Case::SmallUtsT3 => f.write_str("uts-t3-small"),
-            Case::Queens(n) => write!(f, "queens-{n}"),
-        }
+        f.write_str(self.name)
     }
 }
 
 impl Case {
-    /// A description of the case.
-    pub(super) fn description(self) -> &'static str {
-        match self {
-            Case::Fib(_) => "a Fibonacci number by its definition: nothing but joins",
-            Case::Jacobi(_) => "a mesh whose cells become the mean of their neighbours, over and over",
-            Case::Quicksort(_) => "a sort of random numbers, with joins down to 32 of them",
-            Case::Matmul(_) => "a product of matrices, halved along the longest side",
-            Case::Integrate(_) => "the area under a curve, halved until the sum no longer changes",
-            Case::Knapsack(_) => "branch and bound, with an item or without",
-            Case::Cholesky(_) => "the Cholesky factor of a sparse matrix, as a tree of blocks",
-            Case::Heat(_) => "heat that spreads on a plate, step by step",
-            Case::Lu(_) => "a matrix as a product of triangles, halved down to blocks",
-            Case::Strassen(_) => "a product of matrices by seven products of a quarter the size",
-            Case::Fft(_) => "a fast Fourier transform, halved down to short ones",
-            Case::UtsT1 | Case::SmallUtsT1 => "a wide tree that cannot be divided evenly in advance",
-            Case::UtsT3 | Case::SmallUtsT3 => "a deep tree that cannot be divided evenly in advance",
-            Case::Queens(_) => "all ways to place queens, a join wherever a row offers a choice",
-        }
-    }
-
     /// Measures the case, with 1 thread and with `threads`. Returns the number of joins as well.
     pub(super) fn measure(
-        self,
+        &self,
         plan: &Plan,
         threads: usize,
         bound: Option<&TrustedBound>,
     ) -> Result<(u64, Vec<Series>)> {
-        let setup = Setup { case: self, plan, threads, bound };
-        match self {
-            Case::Fib(n) => setup.measure(&Fib(n)),
-            Case::Jacobi(side) => setup.measure(&Coarse(Jacobi::new(side))),
-            Case::Quicksort(len) => setup.measure(&Coarse(Quicksort::new(len))),
-            Case::Matmul(side) => setup.measure(&Coarse(Matmul::new(side))),
-            Case::Integrate(to) => setup.measure(&Integrate::new(to)),
-            Case::Knapsack(items) => setup.measure(&Knapsack::new(items)),
-            Case::Cholesky(rows) => setup.measure(&Coarse(Cholesky::new(rows))),
-            Case::Heat(rows) => setup.measure(&Coarse(Heat::new(rows))),
-            Case::Lu(side) => setup.measure(&Coarse(Lu::new(side))),
-            Case::Strassen(side) => setup.measure(&Coarse(Strassen::new(side))),
-            Case::Fft(bits) => setup.measure(&Coarse(Fft::new(bits))),
-            Case::UtsT1 => setup.measure(&Uts::t1()),
-            Case::SmallUtsT1 => setup.measure(&Uts::small_t1()),
-            Case::UtsT3 => setup.measure(&Uts::t3()),
-            Case::SmallUtsT3 => setup.measure(&Uts::small_t3()),
-            Case::Queens(n) => setup.measure(&Queens(n)),
-        }
+        (self.measure)(&Setup { case: self, plan, threads, bound })
     }
 }
 
 /// All cases, in the order in which they are measured and printed.
 ///
-/// The programs of table 1 come first, in its order.
-pub(super) fn all(quick: bool) -> Vec<Case> {
-    let of = |small: Case, large: Case| if quick { small } else { large };
+/// The programs of table 1 come first, in its order and with its sizes, unless the run is quick.
+pub(super) fn all(is_quick: bool) -> Vec<Case> {
+    let case = |[quick, full]: [&'static str; 2], description, measure| {
+        let name = if is_quick { quick } else { full };
+        Case { name, description, is_quick, measure }
+    };
     vec![
-        of(Case::Fib(30), Case::Fib(42)),
-        of(Case::Jacobi(Jacobi::QUICK), Case::Jacobi(Jacobi::FULL)),
-        of(Case::Quicksort(100_000), Case::Quicksort(100_000_000)),
-        of(Case::Matmul(Matmul::QUICK), Case::Matmul(Matmul::FULL)),
-        of(Case::Integrate(Integrate::QUICK), Case::Integrate(Integrate::FULL)),
-        of(Case::Knapsack(Knapsack::QUICK), Case::Knapsack(Knapsack::FULL)),
-        of(Case::Cholesky(Cholesky::QUICK), Case::Cholesky(Cholesky::FULL)),
-        of(Case::Heat(Heat::QUICK), Case::Heat(Heat::FULL)),
-        of(Case::Lu(Lu::QUICK), Case::Lu(Lu::FULL)),
-        of(Case::Strassen(Strassen::QUICK), Case::Strassen(Strassen::FULL)),
-        of(Case::Fft(Fft::QUICK), Case::Fft(Fft::FULL)),
-        of(Case::SmallUtsT1, Case::UtsT1),
-        of(Case::SmallUtsT3, Case::UtsT3),
-        of(Case::Queens(11), Case::Queens(13)),
+        case(["fib-30", "fib-42"], "a Fibonacci number by its definition: nothing but joins", |setup| {
+            setup.measure(&Fib(setup.size(30, 42)))
+        }),
+        case(
+            ["jacobi-256", "jacobi-1024"],
+            "a mesh whose cells become the mean of their neighbours, over and over",
+            |setup| setup.measure(&Coarse(Jacobi::new(setup.size(256, 1024)))),
+        ),
+        case(
+            ["quicksort-100k", "quicksort-100m"],
+            "a sort of random numbers, with joins down to 32 of them",
+            |setup| setup.measure(&Coarse(Quicksort::new(setup.size(100_000, 100_000_000)))),
+        ),
+        case(["matmul-256", "matmul-1024"], "a product of matrices, halved along the longest side", |setup| {
+            setup.measure(&Coarse(Matmul::new(setup.size(256, 1024))))
+        }),
+        case(
+            ["integrate-200", "integrate-10000"],
+            "the area under a curve, halved until the sum no longer changes",
+            |setup| setup.measure(&Integrate::new(setup.size(200, 10_000))),
+        ),
+        case(["knapsack-24", "knapsack-32"], "branch and bound, with an item or without", |setup| {
+            setup.measure(&Knapsack::new(setup.size(24, 32)))
+        }),
+        case(
+            ["cholesky-1000", "cholesky-4000"],
+            "the Cholesky factor of a sparse matrix, as a tree of blocks",
+            |setup| setup.measure(&Coarse(Cholesky::new(setup.size(1000, 4000)))),
+        ),
+        case(["heat-512x128", "heat-4096x1024"], "heat that spreads on a plate, step by step", |setup| {
+            setup.measure(&Coarse(Heat::new(setup.size(512, 4096))))
+        }),
+        case(["lu-256", "lu-1024"], "a matrix as a product of triangles, halved down to blocks", |setup| {
+            setup.measure(&Coarse(Lu::new(setup.size(256, 1024))))
+        }),
+        case(
+            ["strassen-256", "strassen-4096"],
+            "a product of matrices by seven products of a quarter the size",
+            |setup| setup.measure(&Coarse(Strassen::new(setup.size(256, 4096)))),
+        ),
+        case(["fft-131k", "fft-67m"], "a fast Fourier transform, halved down to short ones", |setup| {
+            setup.measure(&Coarse(Fft::new(setup.size(17, 26))))
+        }),
+        case(["uts-t1-small", "uts-t1"], "a wide tree that cannot be divided evenly in advance", |setup| {
+            setup.measure(&setup.size(Uts::small_t1(), Uts::t1()))
+        }),
+        case(["uts-t3-small", "uts-t3"], "a deep tree that cannot be divided evenly in advance", |setup| {
+            setup.measure(&setup.size(Uts::small_t3(), Uts::t3()))
+        }),
+        case(["queens-11", "queens-13"], "all ways to place queens, a join wherever a row offers a choice", |setup| {
+            setup.measure(&Queens(setup.size(11, 13)))
+        }),
     ]
 }
 
 /// The setup of a case's measurement.
 struct Setup<'a> {
-    case: Case,
+    case: &'a Case,
     plan: &'a Plan,
     threads: usize,
     bound: Option<&'a TrustedBound>,
 }
 
 impl Setup<'_> {
+    /// The size of a quick run or of a full run.
+    fn size<T>(&self, quick: T, full: T) -> T {
+        if self.case.is_quick {
+            quick
+        } else {
+            full
+        }
+    }
+
     fn measure<W: Work>(&self, work: &W) -> Result<(u64, Vec<Series>)> {
         let joins = work::joins(work)?;
         let mut entrants = Vec::new();
         for threads in thread_counts(self.threads) {
             entrants.extend(super::entrants::all_entrants(work, threads, self.bound)?);
         }
-        Ok((joins, measure::rounds(&self.case.to_string(), entrants, self.plan)?))
+        Ok((joins, measure::rounds(self.case.name, entrants, self.plan)?))
     }
 }
 
@@ -175,7 +141,7 @@ mod tests {
 
     #[test]
     fn cases_have_the_names_that_plots_know() {
-        let names: Vec<String> = all(false).iter().map(Case::to_string).collect();
+        let names = all(false).iter().map(|case| case.name).collect::<Vec<_>>();
         assert_eq!(
             names,
             [
@@ -199,17 +165,19 @@ mod tests {
 
     #[test]
     fn a_quick_run_has_the_same_programs() {
-        let program = |case: &Case| case.to_string().split('-').next().map(str::to_owned);
-        let programs = |quick| all(quick).iter().map(program).collect::<Vec<_>>();
-        assert_eq!(programs(true), programs(false));
-        assert_eq!(all(true).iter().filter(|case| all(false).contains(case)).count(), 0);
+        for (quick, full) in all(true).iter().zip(all(false)) {
+            assert_eq!(quick.name.split('-').next(), full.name.split('-').next());
+            assert_ne!(quick.name, full.name);
+        }
+        assert_eq!(all(true).len(), all(false).len());
     }
 
     #[test]
     fn all_entrants_are_measured_and_engines_with_thieves_count_thefts() {
         // One round of all entrants.
         let plan = Plan::of(&options(true, &[]), Effort::exactly(1));
-        let (joins, series) = Case::Fib(10).measure(&plan, 2, Some(&TrustedBound::default())).unwrap();
+        let case = Case { name: "fib-10", measure: |setup| setup.measure(&Fib(10)), ..all(true)[0] };
+        let (joins, series) = case.measure(&plan, 2, Some(&TrustedBound::default())).unwrap();
         assert_eq!(joins, 88);
         let (times, thefts): (Vec<Series>, Vec<Series>) =
             series.into_iter().partition(|series| series.unit == MILLIS_A_RUN);

@@ -136,7 +136,7 @@ impl Suite for Cilk {
 
     fn description(&self, case: &Case) -> String {
         let joins = figures::grouped(usize::try_from(self.joins).unwrap_or(usize::MAX));
-        format!("{}. {joins} joins a run", case.description())
+        format!("{}. {joins} joins a run", case.description)
     }
 
     fn tables(&self, _: &Case, series: &[Series]) -> String {

@@ -41,24 +41,19 @@ pub(crate) struct Child {
 }
 
 /// The result of a round.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct Answer {
     pub(crate) nanos: f64,
     pub(crate) cpu_nanos: f64,
     /// The number of operations in the round.
     pub(crate) operations: f64,
     pub(crate) checksum: u64,
-    /// The times of single calls, if the program timed them one by one.
-    pub(crate) calls: Option<Calls>,
+    /// The median time of single calls, if the program timed them one by one.
+    pub(crate) median_nanos: Option<f64>,
+    /// The time that 99 of 100 of these calls do not exceed.
+    pub(crate) p99_nanos: Option<f64>,
     /// The number of allocations, if the program counted them.
     pub(crate) allocations: Option<f64>,
-}
-
-/// The times of single calls in a round.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Calls {
-    pub(crate) median_nanos: f64,
-    pub(crate) p99_nanos: f64,
 }
 
 impl Child {
@@ -72,11 +67,7 @@ impl Child {
         for variable in TEMPORARY {
             command.env(variable, folder.path());
         }
-        let mut process = shield(&mut command)
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .spawn()
-            .with_context(|| format!("{} could not be started", command.get_program().to_string_lossy()))?;
+        let mut process = spawn(command.stdin(Stdio::piped()))?;
         let (send, answers) = mpsc::channel();
         if let Some(output) = process.stdout.take() {
             // The thread ends with the process's output, at the latest when the process is killed.
@@ -117,6 +108,14 @@ impl Child {
     }
 }
 
+/// Starts a program whose output is read, shielded from Ctrl-C.
+pub(super) fn spawn(command: &mut Command) -> Result<Process> {
+    shield(command)
+        .stdout(Stdio::piped())
+        .spawn()
+        .with_context(|| format!("{} could not be started", command.get_program().to_string_lossy()))
+}
+
 /// Waits for an answer, for at most `timeout`.
 ///
 /// It stops waiting earlier if measuring [is over](watch::is_over).
@@ -147,20 +146,21 @@ fn parse(line: &str) -> Result<Answer> {
             return None;
         };
         let figure = |text: &str| text.parse::<u64>().ok().map(|figure| figure as f64);
-        let (calls, allocations) = match more {
-            [] => (None, None),
-            ["allocations", count] => (None, Some(figure(count)?)),
-            [median, p99] => (Some(Calls { median_nanos: figure(median)?, p99_nanos: figure(p99)? }), None),
-            _ => return None,
-        };
-        Some(Answer {
+        let answer = Answer {
             nanos: figure(nanos)?,
             cpu_nanos: figure(cpu_nanos)?,
             operations: figure(operations).filter(|&operations| operations > 0.0)?,
             checksum: u64::from_str_radix(checksum, 16).ok()?,
-            calls,
-            allocations,
-        })
+            ..Answer::default()
+        };
+        match more {
+            [] => Some(answer),
+            ["allocations", count] => Some(Answer { allocations: Some(figure(count)?), ..answer }),
+            [median, p99] => {
+                Some(Answer { median_nanos: Some(figure(median)?), p99_nanos: Some(figure(p99)?), ..answer })
+            }
+            _ => None,
+        }
     };
     answer().with_context(|| format!("cannot parse the answer `{line}` of the program"))
 }
@@ -176,11 +176,10 @@ mod tests {
 
     #[test]
     fn an_answer_has_four_figures_and_more_if_calls_were_timed_or_allocations_were_counted() {
-        let answer =
-            Answer { nanos: 3000.0, cpu_nanos: 5.0, operations: 7.0, checksum: 0xabc, calls: None, allocations: None };
+        let answer = Answer { nanos: 3000.0, cpu_nanos: 5.0, operations: 7.0, checksum: 0xabc, ..Answer::default() };
         assert_eq!(parse("done 3000 5 7 0000000000000abc").unwrap(), answer);
-        let calls = Some(Calls { median_nanos: 400.0, p99_nanos: 900.0 });
-        assert_eq!(parse("done 3000 5 7 0000000000000abc 400 900").unwrap(), Answer { calls, ..answer });
+        let timed = Answer { median_nanos: Some(400.0), p99_nanos: Some(900.0), ..answer };
+        assert_eq!(parse("done 3000 5 7 0000000000000abc 400 900").unwrap(), timed);
         let allocations = Some(21.0);
         let counted = "done 3000 5 7 0000000000000abc allocations 21";
         assert_eq!(parse(counted).unwrap(), Answer { allocations, ..answer });

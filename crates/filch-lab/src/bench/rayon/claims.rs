@@ -1,10 +1,9 @@
 //! The claims about programs that use rayon.
 
-use super::cases::{
-    ALLOCATIONS_A_TASK, CPU_MICROS_A_CALL, CPU_MILLIS_A_SECOND, EXTRA_CPU_MICROS_A_TICK, NANOS_A_CALL, NANOS_A_JOIN,
-    P99_MICROS_A_CALL,
+use super::cases::OUTSIDE;
+use super::figure::{
+    ALLOCATIONS_A_TASK, CPU, CPU_MILLIS_A_SECOND, EXTRA_CPU_MICROS_A_TICK, NANOS_A_CALL, NANOS_A_JOIN, P99,
 };
-use super::outside::PREFIX as OUTSIDE;
 use super::variant::Variant;
 use crate::bench::THREADS;
 use crate::claims::{Bound, Claim, Criterion, Figures, Rounds, Source, Verdict};
@@ -37,7 +36,7 @@ pub(crate) fn measured<'a>(figures: Figures<'a>, names: &[&str]) -> Vec<CaseAndU
 /// handled separately.
 pub(crate) fn timed<'a>(figures: Figures<'a>, names: &[&str]) -> Vec<CaseAndUnit<'a>> {
     let mut cases = measured(figures, names);
-    cases.retain(|(_, unit)| ![CPU_MICROS_A_CALL.name, P99_MICROS_A_CALL.name, ALLOCATIONS_A_TASK].contains(unit));
+    cases.retain(|(_, unit)| ![CPU.unit, P99.unit, ALLOCATIONS_A_TASK].contains(unit));
     cases
 }
 
@@ -107,14 +106,14 @@ pub(crate) fn verdicts(figures: Figures<'_>) -> Vec<Verdict> {
             .judged("filch / rayon", [1, THREADS].map(mean)),
         claim("For programs that are mostly joins, rayon's own core takes at least 3 times as long.").judged(
             "rayon / filch",
-            ["join-tree-16m", "join-fib"].into_iter().flat_map(|case| faster((case, NANOS_A_JOIN.name), 3.0)),
+            ["join-tree-16m", "join-fib"].into_iter().flat_map(|case| faster((case, NANOS_A_JOIN.unit), 3.0)),
         ),
         claim("For a parallel iterator over 50 elements, called from inside a pool or from outside, rayon's own core takes at least twice as long.")
             .judged(
                 "rayon / filch",
                 ["small-50-installed", "outside/small-50"]
                     .into_iter()
-                    .flat_map(|case| faster((case, NANOS_A_CALL.name), 2.0)),
+                    .flat_map(|case| faster((case, NANOS_A_CALL.unit), 2.0)),
             ),
         claim(
             "A pool that gets a little work every 4 ms uses at most a third of rayon's CPU time, not counting the work itself.",
@@ -176,11 +175,11 @@ impl Bounds {
     fn with_several_threads(case: &str, unit: &str) -> Option<Bounds> {
         let (shipped, in_place) = match case.strip_prefix(OUTSIDE) {
             Some(call) => match (call, unit) {
-                ("small-50", unit) if unit == CPU_MICROS_A_CALL.name => (1.0, 0.1),
-                ("small-50-after-1ms", unit) if unit == CPU_MICROS_A_CALL.name => (0.8, 0.4),
+                ("small-50", unit) if unit == CPU.unit => (1.0, 0.1),
+                ("small-50-after-1ms", unit) if unit == CPU.unit => (0.8, 0.4),
                 ("small-50" | "join-empty", _) => (1.0, 0.03),
                 ("small-50-after-1ms" | "join-empty-after-1ms", _) => (1.0, 0.25),
-                ("join-20us" | "join-200us" | "join-2ms", unit) if unit == P99_MICROS_A_CALL.name => (1.15, 1.15),
+                ("join-20us" | "join-200us" | "join-2ms", unit) if unit == P99.unit => (1.15, 1.15),
                 ("join-20us", _) => (1.05, 1.0),
                 ("join-200us", _) => (1.05, 1.05),
                 ("join-2ms", _) => (1.02, 1.02),
@@ -221,8 +220,7 @@ fn scope_bound(case: &str, threads: usize) -> Option<f64> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::cases::Kind;
-    use super::super::scopes;
+    use super::super::cases::{Kind, TASKS};
     use super::*;
     use crate::claims::Holds;
     use crate::figures::Series;
@@ -284,8 +282,8 @@ mod tests {
         let both = |case| [1, 2].map(|threads| scope_bound(case, threads));
         assert_eq!(both("scope-100k"), [Some(0.25), Some(0.5)]);
         assert_eq!(both("spawn-outside-4"), [Some(0.8), Some(0.9)]);
-        for (case, kind, _) in scopes::CASES {
-            assert_eq!(both(case).contains(&None), !matches!(kind, Kind::Time(_)), "{case}");
+        for case in TASKS {
+            assert_eq!(both(case.name).contains(&None), case.kind != Kind::Time, "{case}");
         }
     }
 }

@@ -8,10 +8,10 @@ use std::time::Duration;
 use anyhow::{ensure, Context, Result};
 
 use super::build::ProgramPair;
-use super::cases::{Case, Kind, ALLOCATIONS_A_TASK, CPU_MICROS_A_TICK, CPU_MILLIS_A_SECOND, EXTRA_CPU_MICROS_A_TICK};
+use super::cases::{Case, Kind};
 use super::child::{Answer, Child};
+use super::figure::{Figure, EXTRA_CPU_MICROS_A_TICK};
 use super::generations;
-use super::outside::Figure;
 use super::variant::Variant;
 use crate::bench::rounds::{interleave, Effort, Runner};
 use crate::bench::{cpu, thread_counts, Options, SERIAL};
@@ -36,14 +36,12 @@ struct Comparison<'a> {
     options: &'a Options,
     effort: Effort,
     entries: Vec<Entry>,
-    units: Vec<&'static str>,
-    /// Computes the figures of an answer: one for each unit.
-    figures: &'a dyn Fn(&Answer) -> Result<Vec<f64>>,
+    figures: Vec<Figure>,
 }
 
-/// Measures a case with 1 thread and with `threads`.
+/// Measures a case with 1 thread and with the threads of the options.
 ///
-/// Cases about the sleep of threads are measured only with `threads`. Files that a case needs are
+/// Cases about the sleep of threads are measured only with the latter. Files that a case needs are
 /// written to `place`.
 pub(crate) fn measure(
     case: Case,
@@ -52,54 +50,29 @@ pub(crate) fn measure(
     effort: Effort,
     place: &Path,
 ) -> Result<Vec<Series>> {
-    let threads = options.threads;
+    if let Kind::Published(published) = case.kind {
+        let workload = published.workload(place)?;
+        let counts = thread_counts(options.threads).into_iter();
+        let all = counts.map(|threads| workload.measure(programs, threads, effort));
+        return Ok(all.collect::<Result<Vec<_>>>()?.concat());
+    }
+    let counts = if case.is_sleep() { vec![options.threads] } else { thread_counts(options.threads) };
     let entry = |&variant: &Variant| Entry { name: variant.name(), variant, program: case.name };
     let mut entries: Vec<Entry> = case.variants.iter().map(entry).collect();
-    let comparison = |entries, units, figures| Comparison { case, programs, options, effort, entries, units, figures };
-    match case.kind {
-        Kind::Time(unit) => {
-            let time = |answer: &Answer| Ok(vec![answer.nanos / answer.operations / unit.nanos]);
-            comparison(entries, vec![unit.name], &time).measure_thread_counts(threads)
-        }
-        Kind::Calls(figures) => {
-            let figures: Vec<Figure> = figures.iter().copied().filter(Figure::is_supported).collect();
-            let all = |answer: &Answer| figures.iter().map(|figure| figure.of(answer)).collect();
-            comparison(entries, figures.iter().map(|figure| figure.unit.name).collect(), &all)
-                .measure_thread_counts(threads)
-        }
-        Kind::Allocations => {
-            let share = |answer: &Answer| {
-                let allocations = answer.allocations.context("the program did not count its allocations")?;
-                Ok(vec![allocations / answer.operations])
-            };
-            comparison(entries, vec![ALLOCATIONS_A_TASK], &share).measure_thread_counts(threads)
-        }
-        Kind::Idle => {
-            let share = |answer: &Answer| Ok(vec![1e3 * answer.cpu_nanos / answer.nanos]);
-            comparison(entries, vec![CPU_MILLIS_A_SECOND], &share).measure(threads)
-        }
-        Kind::Tick => {
-            let micros = |answer: &Answer| Ok(vec![answer.cpu_nanos / answer.operations / 1e3]);
-            entries.push(Entry { name: SERIAL, variant: Variant::Stock, program: "tick-serial" });
-            let mut ticks = comparison(entries, vec![CPU_MICROS_A_TICK], &micros).measure(threads)?;
-            ticks.extend(cpu::without_the_work(&ticks, SERIAL, EXTRA_CPU_MICROS_A_TICK));
-            Ok(ticks)
-        }
-        Kind::Published(published) => {
-            let workload = published.workload(place)?;
-            let all = thread_counts(threads).into_iter().map(|threads| workload.measure(programs, threads, effort));
-            Ok(all.collect::<Result<Vec<_>>>()?.concat())
-        }
+    if case.kind == Kind::Tick {
+        entries.push(Entry { name: SERIAL, variant: Variant::Stock, program: "tick-serial" });
     }
+    let figures = case.figures.iter().copied().filter(Figure::is_supported).collect();
+    let comparison = Comparison { case, programs, options, effort, entries, figures };
+    let all = counts.into_iter().map(|threads| comparison.measure(threads));
+    let mut series = all.collect::<Result<Vec<_>>>()?.concat();
+    if case.kind == Kind::Tick {
+        series.extend(cpu::without_the_work(&series, SERIAL, EXTRA_CPU_MICROS_A_TICK));
+    }
+    Ok(series)
 }
 
 impl Comparison<'_> {
-    /// Measures all generations with 1 thread, and then with `threads`.
-    fn measure_thread_counts(&self, threads: usize) -> Result<Vec<Series>> {
-        let all = thread_counts(threads).into_iter().map(|threads| self.measure(threads));
-        Ok(all.collect::<Result<Vec<_>>>()?.concat())
-    }
-
     /// Measures all generations, one after the other. Each begins with another variant.
     fn measure(&self, threads: usize) -> Result<Vec<Series>> {
         let checksum = OnceCell::new();
@@ -120,7 +93,8 @@ impl Comparison<'_> {
 
     /// Starts all variants and runs them in turns.
     fn generation(&self, entries: &[Entry], threads: usize, checksum: &OnceCell<u64>) -> Result<Vec<Series>> {
-        let Comparison { case, units, figures, .. } = self;
+        let Comparison { case, figures, .. } = self;
+        let units: Vec<&str> = figures.iter().map(|figure| figure.unit).collect();
         let runner = |entry: &Entry| {
             let threads = if entry.name == SERIAL { 1 } else { threads };
             let context = || format!("{} with {threads} threads failed in {case}", entry.name);
@@ -129,12 +103,12 @@ impl Comparison<'_> {
                 thread::sleep(PAUSE);
                 let answer = child.borrow_mut().run()?;
                 check_checksum(&answer, checksum)?;
-                figures(&answer)
+                figures.iter().map(|figure| figure.of(&answer)).collect()
             };
             Ok(Runner { name: entry.name, threads, measure: Box::new(measure) })
         };
         let runners = entries.iter().map(runner).collect::<Result<Vec<_>>>()?;
-        interleave(case.name, units, &runners, self.effort)
+        interleave(case.name, &units, &runners, self.effort)
     }
 
     fn start(&self, entry: &Entry, threads: usize, checksum: &OnceCell<u64>) -> Result<Child> {
@@ -143,7 +117,7 @@ impl Comparison<'_> {
         let mut child = Child::start(command, threads)?;
         // Not counted: in the first run, memory is new and code is not in the cache. Cases about
         // CPU time warm up themselves.
-        if matches!(self.case.kind, Kind::Time(_) | Kind::Calls(_) | Kind::Allocations) {
+        if !self.case.is_sleep() {
             check_checksum(&child.run()?, checksum)?;
         }
         Ok(child)
@@ -167,8 +141,7 @@ mod tests {
 
     #[test]
     fn a_different_checksum_is_an_error() {
-        let answer =
-            |checksum| Answer { nanos: 1.0, cpu_nanos: 1.0, operations: 1.0, checksum, calls: None, allocations: None };
+        let answer = |checksum| Answer { checksum, ..Answer::default() };
         let checksum = OnceCell::new();
         check_checksum(&answer(7), &checksum).unwrap();
         check_checksum(&answer(7), &checksum).unwrap();

@@ -9,11 +9,9 @@ mod build;
 mod cases;
 mod child;
 mod claims;
-mod core;
+mod figure;
 mod measure;
-mod outside;
 mod published;
-mod scopes;
 mod variant;
 
 use std::time::Duration;
@@ -21,18 +19,17 @@ use std::time::Duration;
 use anyhow::{Context, Result};
 use clap::Args;
 
-use self::core::{CORE_VERSION, RAYON_VERSION};
 use super::rounds::{Effort, Limit};
 use super::{cpu, Options, Suite};
 use crate::figures::Series;
 use crate::watch;
 use build::{ProgramBuilder, ProgramPair};
 use cases::{Case, Kind};
-use variant::Variant;
+use variant::{Variant, CORE_VERSION, RAYON_VERSION};
 
-pub(crate) use self::cases::{CPU_MILLIS_A_SECOND, EXTRA_CPU_MICROS_A_TICK};
+pub(crate) use self::cases::OUTSIDE;
 pub(crate) use self::claims::{measured, programs, ratio, timed, verdicts, CaseAndUnit, FILCH, IN_PLACE, RAYON};
-pub(crate) use self::outside::PREFIX as OUTSIDE;
+pub(crate) use self::figure::{CPU_MILLIS_A_SECOND, EXTRA_CPU_MICROS_A_TICK};
 
 /// The suite's name.
 pub(crate) const SUITE: &str = "rayon";
@@ -62,11 +59,11 @@ impl Suite for Rayon {
 
     /// Published programs take minutes to build. A user can still ask for them by name.
     fn includes(&self, case: &Case, options: &Options) -> bool {
-        !options.quick || !options.cases.is_empty() || !case.is_published()
+        !options.quick || !options.cases.is_empty() || !matches!(case.kind, Kind::Published(_))
     }
 
     fn expand(&self, name: &str) -> Vec<String> {
-        scopes::expanded(name)
+        cases::expanded(name)
     }
 
     /// The rounds of each generation. All generations share the rounds of a limit.
@@ -79,12 +76,12 @@ impl Suite for Rayon {
             // Single rounds of about a second.
             Kind::Idle | Kind::Tick | Kind::Allocations if options.quick => Effort::exactly(1),
             Kind::Published(_) if options.quick => Effort::exactly(2),
-            Kind::Calls(_) if options.quick => short(250),
-            Kind::Time(_) if options.quick => short(400),
+            Kind::Calls if options.quick => short(250),
+            Kind::Time if options.quick => short(400),
             // No claim is close, or every round has the same figure.
             Kind::Idle | Kind::Allocations => Effort::exactly(1),
             Kind::Tick => Effort::exactly(3),
-            Kind::Time(_) | Kind::Calls(_) => Effort::exactly(4),
+            Kind::Time | Kind::Calls => Effort::exactly(4),
             Kind::Published(_) => Effort::exactly(16),
         };
         let share = |limit: Limit| Limit { rounds: limit.rounds / generations(case.kind, options), ..limit };

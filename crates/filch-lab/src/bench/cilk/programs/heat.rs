@@ -35,10 +35,6 @@ pub(crate) struct Heat {
 }
 
 impl Heat {
-    /// The number of rows in table 1.
-    pub(crate) const FULL: usize = 4096;
-    /// The number of rows in a quick run.
-    pub(crate) const QUICK: usize = 512;
     /// The number of steps: as many as take about a second.
     pub(crate) const STEPS: usize = 100;
 
@@ -171,7 +167,7 @@ mod tests {
 
     #[test]
     fn the_plate_of_table_1_is_four_times_as_long_as_wide() {
-        let Heat { rows, columns, .. } = Heat::new(Heat::FULL);
+        let Heat { rows, columns, .. } = Heat::new(4096);
         assert_eq!((rows, columns), (4096, 1024));
     }
 

@@ -19,11 +19,6 @@ pub(crate) struct Integrate {
 }
 
 impl Integrate {
-    /// The upper limit of the integral in table 1.
-    pub(crate) const FULL: u32 = 10_000;
-    /// The upper limit in a quick run, for less than a hundredth of the joins.
-    pub(crate) const QUICK: u32 = 200;
-
     /// The area from 0 to `to`.
     ///
     /// Cilk's program halves down to a change of 1e-9, for twice as many joins of the same kind.

@@ -28,10 +28,6 @@ pub(crate) struct Jacobi {
 }
 
 impl Jacobi {
-    /// The side in table 1.
-    pub(crate) const FULL: usize = 1024;
-    /// The side in a quick run.
-    pub(crate) const QUICK: usize = 256;
     /// The number of sweeps over a mesh.
     pub(crate) const SWEEPS: u32 = 100;
 

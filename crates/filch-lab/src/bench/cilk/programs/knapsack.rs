@@ -41,11 +41,6 @@ struct Item {
 }
 
 impl Knapsack {
-    /// The number of items in table 1.
-    pub(crate) const FULL: usize = 32;
-    /// The number of items in a quick run.
-    pub(crate) const QUICK: usize = 24;
-
     /// A knapsack with `items` items, at least three, the same in each run.
     pub(crate) fn new(items: usize) -> Knapsack {
         let mut random = Random::new(1);

@@ -22,11 +22,6 @@ pub(crate) struct Lu {
 }
 
 impl Lu {
-    /// The side in table 1.
-    pub(crate) const FULL: usize = 1024;
-    /// The side in a quick run.
-    pub(crate) const QUICK: usize = 256;
-
     /// A matrix with `side` rows: 16, doubled any number of times.
     pub(crate) fn new(side: usize) -> Lu {
         let entry = |row: usize, column: usize| {

@@ -31,11 +31,6 @@ pub(crate) struct Matmul {
 }
 
 impl Matmul {
-    /// The side in table 1.
-    pub(crate) const FULL: usize = 1024;
-    /// The side in a quick run.
-    pub(crate) const QUICK: usize = 256;
-
     /// Two matrices with `side` rows and columns.
     ///
     /// `side` must be a power of two, and at least a block.

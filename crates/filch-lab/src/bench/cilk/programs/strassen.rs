@@ -29,11 +29,6 @@ pub(crate) struct Strassen {
 }
 
 impl Strassen {
-    /// The side in table 1.
-    pub(crate) const FULL: usize = 4096;
-    /// The side in a quick run.
-    pub(crate) const QUICK: usize = 256;
-
     /// Matrices with `side` rows: 32, doubled any number of times.
     pub(crate) fn new(side: usize) -> Strassen {
         Strassen::down_to(side, SMALL)

@@ -15,7 +15,7 @@ use anyhow::{ensure, Context, Result};
 pub(crate) use cargo::Cargo;
 pub(crate) use published::Package;
 
-use super::core::Core;
+use super::variant::Core;
 
 /// The same program on both cores.
 #[derive(Clone, Debug)]

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result};
 
 use super::{folder, toml, ProgramBuilder, ProgramPair};
-use crate::bench::rayon::core::{Core, RAYON_VERSION};
+use crate::bench::rayon::variant::{Core, RAYON_VERSION};
 
 const NAME: &str = "rayon-programs";
 

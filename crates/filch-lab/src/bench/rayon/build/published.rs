@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result};
 
 use super::{folder, Cargo, ProgramBuilder, ProgramPair};
-use crate::bench::rayon::core::{Core, CORE_VERSION, RAYON_VERSION};
+use crate::bench::rayon::variant::{Core, CORE_VERSION, RAYON_VERSION};
 
 /// A package of the registry with a program of the same name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -16,7 +16,7 @@ use anyhow::{ensure, Context, Result};
 use tempfile::TempDir;
 
 use super::build::{Package, ProgramPair};
-use super::cases::MILLIS_A_RUN;
+use super::figure::MILLIS_A_RUN;
 use super::variant::Variant;
 use crate::bench::rounds::{interleave, Effort, Runner};
 use crate::figures::Series;
@@ -98,7 +98,7 @@ impl Workload {
         for Runner { name, measure, .. } in &runners {
             measure().with_context(|| format!("{name} with {threads} threads failed in {case}"))?;
         }
-        interleave(case, &[MILLIS_A_RUN.name], &runners, effort)
+        interleave(case, &[MILLIS_A_RUN.unit], &runners, effort)
     }
 
     fn checked(&self, program: Command) -> Result<Vec<f64>> {

@@ -8,8 +8,8 @@ use std::time::{Duration, Instant};
 
 use anyhow::{bail, ensure, Context, Result};
 
-use crate::bench::rayon::child::wait_for_answer;
-use crate::interrupt::{entrust, shield};
+use crate::bench::rayon::child::{spawn, wait_for_answer};
+use crate::interrupt::entrust;
 use crate::watch;
 
 /// The time after which a process counts as hung. No run takes even a tenth of this.
@@ -22,11 +22,7 @@ pub(super) fn timed(command: &mut Command) -> Result<(Duration, Vec<u8>)> {
 
 fn timed_with_timeout(command: &mut Command, timeout: Duration) -> Result<(Duration, Vec<u8>)> {
     let start = Instant::now();
-    let mut process = shield(command)
-        .stdin(Stdio::null())
-        .stdout(Stdio::piped())
-        .spawn()
-        .with_context(|| format!("{} could not be started", command.get_program().to_string_lossy()))?;
+    let mut process = spawn(command.stdin(Stdio::null()))?;
     let mut pipe = process.stdout.take().context("cannot read the output of the program")?;
     let (send, output) = mpsc::channel();
     // The thread ends with the process's output, at the latest when the process is killed.

@@ -27,10 +27,6 @@ pub(crate) struct Cholesky {
 }
 
 impl Cholesky {
-    /// The number of rows in table 1.
-    pub(crate) const FULL: usize = 4000;
-    /// The number of rows in a quick run.
-    pub(crate) const QUICK: usize = 1000;
     /// The average number of nonzero entries in a row.
     ///
     /// Ten make the 40,000 of table 1, if the diagonal and both sides of it are counted.

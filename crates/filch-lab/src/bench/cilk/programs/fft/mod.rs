@@ -29,11 +29,6 @@ pub(crate) struct Fft {
 }
 
 impl Fft {
-    /// The size in table 1, as a power of two.
-    pub(crate) const FULL: u32 = 26;
-    /// The size in a quick run, as a power of two.
-    pub(crate) const QUICK: u32 = 17;
-
     /// A signal of two to the power of `bits` numbers.
     pub(crate) fn new(bits: u32) -> Fft {
         let len = 1 << bits;
