@@ -3,17 +3,15 @@
 //! A worker without work visits the queues of the other workers in order and steals half.
 
 use std::cell::Cell;
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Barrier};
-use std::thread;
-use std::time::{Duration, Instant};
+use std::sync::Arc;
+use std::time::Duration;
 
-use anyhow::{anyhow, Result};
+use anyhow::Result;
 use crossbeam_deque::{Steal, Stealer, Worker};
-use crossbeam_utils::Backoff;
 use filch_queue::bulk::{self, Batch, SharedThief};
 
 use super::work::{Visits, Work};
+use crate::bench::at_once::{timed_on_threads, ActiveWorkers};
 use crate::bench::bulk::contenders::{self, Locked};
 use crate::sync::lock;
 
@@ -60,49 +58,32 @@ pub(crate) fn explore<W: Worklist>(work: &Work<'_>, threads: usize) -> Result<Du
     if let Some(first) = lists.first() {
         first.push_first(0);
     }
-    let shared = Shared { work, handles, active: AtomicUsize::new(threads), barrier: Barrier::new(threads) };
-    let shared = &shared;
-    let done: Vec<WorkerResult> = thread::scope(|scope| {
-        let threads: Vec<_> =
-            lists.into_iter().enumerate().map(|(index, list)| scope.spawn(move || shared.run(index, &list))).collect();
-        threads.into_iter().map(|thread| thread.join().map_err(|_| anyhow!("a worker panicked"))).collect::<Result<_>>()
-    })?;
-    work.check(done.iter().fold(Visits::default(), |all, done| all.and(done.visits)))?;
-    let start = done.iter().map(|done| done.start).min();
-    let end = done.iter().map(|done| done.end).max();
-    start.zip(end).map(|(start, end)| end.duration_since(start)).ok_or_else(|| anyhow!("no thread ran"))
-}
-
-/// The result of one worker.
-struct WorkerResult {
-    start: Instant,
-    end: Instant,
-    visits: Visits,
+    let shared = Shared { work, handles, active: ActiveWorkers::new(threads) };
+    let (elapsed, visits) =
+        timed_on_threads("a worker", lists.into_iter().enumerate(), |(index, list)| shared.run(index, &list))?;
+    work.check(visits.into_iter().fold(Visits::default(), Visits::and))?;
+    Ok(elapsed)
 }
 
 /// The state that the workers share.
 struct Shared<'a, W: Worklist> {
     work: &'a Work<'a>,
     handles: Vec<W::Handle>,
-    /// The number of workers that have work or search for it.
-    active: AtomicUsize,
-    barrier: Barrier,
+    active: ActiveWorkers,
 }
 
 impl<W: Worklist> Shared<'_, W> {
-    fn run(&self, index: usize, list: &W) -> WorkerResult {
+    fn run(&self, index: usize, list: &W) -> Visits {
         let mut visits = Visits::default();
-        self.barrier.wait();
-        let start = Instant::now();
         loop {
             while let Some(node) = list.pop() {
                 list.visit(self.work, node, &mut visits);
             }
-            if !self.steal(index, list) && !self.wait_for_work() {
-                break;
+            let may_find_work = || self.handles.iter().any(|handle| !W::is_empty(handle));
+            if !self.steal(index, list) && !self.active.wait_for_work(may_find_work) {
+                return visits;
             }
         }
-        WorkerResult { start, end: Instant::now(), visits }
     }
 
     fn others(&self, index: usize) -> impl Iterator<Item = &W::Handle> {
@@ -123,24 +104,6 @@ impl<W: Worklist> Shared<'_, W> {
             if !busy {
                 return false;
             }
-        }
-    }
-
-    /// Waits until there may be something to steal. Returns false if the exploration is over.
-    fn wait_for_work(&self) -> bool {
-        // Release: a worker that sees the end sees all work done before. Acquire: this worker sees
-        // the work of the others.
-        self.active.fetch_sub(1, Ordering::AcqRel);
-        let backoff = Backoff::new();
-        loop {
-            if self.active.load(Ordering::Acquire) == 0 {
-                return false;
-            }
-            if self.handles.iter().any(|handle| !W::is_empty(handle)) {
-                self.active.fetch_add(1, Ordering::AcqRel);
-                return true;
-            }
-            backoff.snooze();
         }
     }
 }
