@@ -4,7 +4,7 @@
 //! task and of the process.
 
 mod arguments;
-mod at_once;
+pub(crate) mod at_once;
 pub(crate) mod bulk;
 pub(crate) mod busy;
 pub(crate) mod cilk;

@@ -6,6 +6,7 @@ mod table;
 pub(crate) use arguments::Arguments;
 
 use std::io::{self, IsTerminal, Write};
+use std::sync::Mutex;
 use std::thread;
 
 use anyhow::{ensure, Context, Result};
@@ -15,6 +16,8 @@ use filch_model::search::{self, Outcome, Progress};
 use filch_model::trace::Trace;
 use filch_model::{delta, explore, litmus};
 
+use crate::bench::at_once::on_threads;
+use crate::sync::lock;
 use crate::{print, say, watch};
 
 /// A case that was searched.
@@ -107,26 +110,36 @@ impl Summary {
 
 /// Searches every model silently, until all are done or it [is over](watch::is_over).
 ///
-/// It searches at most `most` of a model's listed or quick cases, spread evenly over the list.
+/// It searches at most `most` of a model's listed or quick cases, spread evenly over the list. The
+/// searches of a quick run are small: each core searches a model of its own.
 pub(crate) fn summaries(models: &[Model], quick: bool, most: usize) -> Result<Vec<Summary>> {
     let cores = thread::available_parallelism().map_or(1, usize::from);
+    let (at_once, threads) = if quick { (cores, 1) } else { (1, cores) };
     let names: Vec<&str> = models.iter().map(|model| model.name).collect();
-    let mut summaries = Vec::new();
-    for (_, model) in watch::each(&names).zip(models) {
-        let mut summary = Summary { model: model.name, ..Summary::default() };
-        for case in spread(listed_cases(model, quick), most) {
-            if watch::is_over() {
-                break;
-            }
-            let outcome = search::run(&machine(model, &case)?, model.effort(cores), &mut |_| ());
-            summary.add(&Searched { model: model.name, case, listed: true, outcome });
-            watch::sample();
+    let next = Mutex::new(watch::each(&names).zip(models).enumerate());
+    let lists = on_threads("a search", 0..at_once, |_| {
+        let mut summaries = Vec::new();
+        loop {
+            let Some((place, (_, model))) = lock(&next).next() else { return Ok(summaries) };
+            summaries.push((place, summarize(model, quick, most, threads)?));
         }
-        if summary.searches > 0 {
-            summaries.push(summary);
+    })?;
+    let mut summaries: Vec<(usize, Summary)> = lists.into_iter().collect::<Result<Vec<_>>>()?.concat();
+    summaries.sort_unstable_by_key(|(place, _)| *place);
+    Ok(summaries.into_iter().map(|(_, summary)| summary).filter(|summary| summary.searches > 0).collect())
+}
+
+fn summarize(model: &Model, quick: bool, most: usize, threads: usize) -> Result<Summary> {
+    let mut summary = Summary { model: model.name, ..Summary::default() };
+    for case in spread(listed_cases(model, quick), most) {
+        if watch::is_over() {
+            break;
         }
+        let outcome = search::run(&machine(model, &case)?, model.effort(threads), &mut |_| ());
+        summary.add(&Searched { model: model.name, case, listed: true, outcome });
+        watch::sample();
     }
-    Ok(summaries)
+    Ok(summary)
 }
 
 /// Returns the cases of a model, or only the cases of a quick run.
