@@ -78,17 +78,17 @@ pub(in crate::report) const PARTS: [Part; 13] = [
     part(fences::SUITE, [1.5, 5.0, 20.0], |inputs| {
         fences::measure(inputs.amount != Amount::Full).map(|series| PartResult::Figures(fences::SUITE, series))
     }),
-    part(queues::SUITE, [2.0, 11.0, 210.0], |inputs| {
+    part(queues::SUITE, [2.0, 8.0, 210.0], |inputs| {
         let costs: &[u64] = inputs.choose([&[0, 100], &queues::TASK_COSTS, &queues::TASK_COSTS]);
         inputs.suite(Queues::new(costs), &[], &[], inputs.limit(7, 0.0))
     }),
-    part(fork_join::SUITE, [6.0, 31.0, 410.0], |inputs| {
-        inputs.suite(ForkJoin::default(), &["tree-1023", "wake", "idle"], &[], inputs.limit(7, 5.0))
+    part(fork_join::SUITE, [6.0, 21.0, 410.0], |inputs| {
+        inputs.suite(ForkJoin::default(), &["tree-1023", "wake", "idle"], &[], inputs.limit(7, 2.5))
     }),
-    part(cilk::SUITE, [6.0, 32.0, 3_600.0], |inputs| {
+    part(cilk::SUITE, [6.0, 10.0, 3_600.0], |inputs| {
         inputs.suite(Cilk::new(inputs.bound.for_cilk()?), &["fib", "integrate"], &[], inputs.limit(7, 1.8))
     }),
-    part(graphs::SUITE, [1.0, 15.0, 1_200.0], |inputs| {
+    part(graphs::SUITE, [1.0, 9.0, 1_200.0], |inputs| {
         inputs.suite(Graphs {}, &["closure/kgraph-250k"], &[], inputs.limit(5, 0.8))
     }),
     part(bulk::SUITE, [1.5, 7.0, 360.0], |inputs| {
@@ -98,15 +98,15 @@ pub(in crate::report) const PARTS: [Part; 13] = [
     part(solver::SUITE, [0.5, 11.0, 480.0], |inputs| {
         inputs.suite(Solver::default(), &["golomb/7"], &[], inputs.limit(7, 3.0))
     }),
-    part("models", [2.0, 8.0, 900.0], |inputs| {
+    part("models", [2.0, 10.0, 900.0], |inputs| {
         let all = models::all();
         let models = if inputs.amount == Amount::Rehearsal { &all[..6] } else { &all[..] };
-        let most = inputs.choose([1, 4, usize::MAX]);
+        let most = inputs.choose([1, 3, usize::MAX]);
         let lines = verify::summaries(models, inputs.is_not_full(), most)?;
         Ok(PartResult::Models(Models { lines, listed: all.iter().map(|model| model.cases.len()).sum() }))
     }),
     part("timeline", [0.3, 0.5, 0.5], |inputs| timeline::measure(inputs.amount).map(PartResult::Timeline)),
-    part("balance", [0.3, 1.0, 1.0], |inputs| balance::measure(inputs.amount).map(PartResult::Balance)),
+    part("balance", [0.3, 1.5, 1.0], |inputs| balance::measure(inputs.amount).map(PartResult::Balance)),
     Part {
         not_quick: Some(
             "Programs that use rayon are only in a full report, because cargo has to build them first. \
