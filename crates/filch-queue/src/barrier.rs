@@ -84,6 +84,7 @@ pub fn heavy() -> Result<(), Refused> {
 }
 
 /// Registers the process for [`heavy`], once. Returns whether `heavy` can be used.
+#[inline]
 pub fn register() -> bool {
     cfg!(loom) || kernel::register()
 }
@@ -109,6 +110,7 @@ mod kernel {
         unsafe { libc::syscall(libc::SYS_membarrier, command, flags, cpu) == 0 }
     }
 
+    #[inline]
     pub(super) fn register() -> bool {
         match ANSWER.load(Ordering::Relaxed) {
             REGISTERED => true,

@@ -7,6 +7,7 @@ use std::sync::atomic as plain;
 use std::sync::Arc;
 
 use crossbeam_utils::CachePadded;
+use filch_queue::barrier;
 
 use crate::backoff::Patience;
 use crate::defect::{defect, Defect};
@@ -644,8 +645,9 @@ impl Seat {
         self.has_mail() && self.inbox.has(|mail| mail.is_from_inside)
     }
 
-    /// Marks the worker as running. Its first fork looks at the sleep states of the others. Returns
-    /// whether the worker ran something already, for [`end_work`](Seat::end_work).
+    /// Marks the worker as running. Its first fork looks at the sleep states of the others, and has
+    /// a fence if the kernel has refused any barrier. Returns whether the worker ran something
+    /// already, for [`end_work`](Seat::end_work).
     pub(crate) fn begin_work(&self) -> bool {
         // Relaxed: only the worker itself writes it.
         let before = self.working.load(Ordering::Relaxed);
@@ -654,6 +656,11 @@ impl Seat {
         fence_after_exchange();
         if !defect(Defect::BeginRaisesNoAlarm) {
             self.stack.alarm();
+        }
+        // The kernel may have refused a barrier to another pool, or for another worker. A raid of
+        // this one would learn it too late: its owner may block in its next fork.
+        if !self.stack.is_fenced() && !barrier::register() {
+            self.request_fences();
         }
         before
     }

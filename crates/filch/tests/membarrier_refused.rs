@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use common::{
     assert_all_seats_can_be_lent, assert_child_passed, build, call_in_place, fib, flag, in_place_builder, is_set, pool,
-    run_in_child, set, spin_until,
+    run_in_child, set, spin_until, SpinBarrier,
 };
 use filch::Pool;
 use seccomp::forbid_membarrier;
@@ -96,15 +96,22 @@ fn owners_use_fences_for_tasks_after_the_next_return() {
     }));
 }
 
+/// Raids until the kernel has refused a barrier. Until then, the process relies on its registration.
+fn exhaust_registration(pool: &Pool) {
+    while filch_queue::barrier::register() {
+        is_raided(pool);
+    }
+}
+
 #[test]
-fn a_pool_that_is_built_after_the_refusal_has_fenced_owners() {
-    assert_child_passed(run_in_child("a_pool_that_is_built_after_the_refusal_has_fenced_owners", &[], || {
-        let before = pool(2);
+fn all_pools_have_fenced_owners_after_the_refusal() {
+    assert_child_passed(run_in_child("all_pools_have_fenced_owners_after_the_refusal", &[], || {
+        let (raided, other) = (pool(2), pool(2));
+        assert!(is_raided(&other), "not raided although barriers are allowed");
         forbid_membarrier();
-        // Until a barrier is refused, the process relies on its registration.
-        while filch_queue::barrier::register() {
-            is_raided(&before);
-        }
+        exhaust_registration(&raided);
+        // No worker has asked the owners of the other pool for fences: they look when they begin.
+        assert!((0..200).all(|_| is_raided(&other)));
         let after = pool(2);
         assert!((0..200).all(|_| is_raided(&after)));
     }));
@@ -170,16 +177,12 @@ fn calls_in_place_work_although_the_kernel_refuses_barriers() {
             assert_eq!(tasks.load(Ordering::Relaxed), 16 * 200 * 5);
             assert_eq!(pool.broadcast(|part| part.index()).len(), pool.current_num_threads());
         }
-        // Once each owner fences, workers are certain again, sleep, and lend their seats. An owner
-        // whose calls were all short may not have been asked yet: it notices that at a fork.
+        exhaust_registration(&pools[1]);
+        // Once each owner fences, workers are certain again, sleep, and lend their seats.
         for pool in &pools[1..] {
             for _ in 0..200 {
-                let (first, second) = (flag(), flag());
-                let meet = |own: &AtomicBool, other: &AtomicBool| {
-                    set(own);
-                    spin_until(|| filch::join(|| is_set(other), || ()).0);
-                };
-                pool.join(|| meet(&first, &second), || meet(&second, &first));
+                let barrier = SpinBarrier::new(2);
+                pool.join(|| barrier.wait(), || barrier.wait());
             }
             assert_all_seats_can_be_lent(pool);
         }
