@@ -11,10 +11,12 @@ mod summary;
 
 use std::path::PathBuf;
 use std::process::ExitCode;
+use std::thread;
 
 use anyhow::Result;
 use clap::Args;
 
+use crate::bench::Threads;
 use crate::{interrupt, print, say};
 use collect::plan::{self, Amount};
 use folder::Folder;
@@ -40,6 +42,13 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "FOLDER", default_value = FOLDER)]
     out: PathBuf,
 
+    /// Use pools of these numbers of threads, and of 1 thread as well.
+    ///
+    /// A full report doubles from 1 up to the number of cores, and all others have 1 and 2 threads.
+    /// With more than two numbers, the page has figures over threads.
+    #[arg(long, value_name = "N,N,...", value_parser = Threads::parse)]
+    threads: Option<Threads>,
+
     /// Measure only this suite or instrument; may be given several times.
     #[arg(long, value_name = "NAME")]
     only: Vec<String>,
@@ -47,7 +56,7 @@ pub(crate) struct Arguments {
 
 impl Default for Arguments {
     fn default() -> Self {
-        Arguments { full: false, rehearsal: false, out: PathBuf::from(FOLDER), only: Vec::new() }
+        Arguments { full: false, rehearsal: false, out: PathBuf::from(FOLDER), threads: None, only: Vec::new() }
     }
 }
 
@@ -59,19 +68,26 @@ impl Arguments {
             (false, false) => Amount::Quick,
         }
     }
+
+    fn threads(&self) -> Threads {
+        let cores = || thread::available_parallelism().map_or(1, usize::from);
+        let sweep = || if self.full { Threads::up_to(cores()) } else { Threads::default() };
+        self.threads.clone().unwrap_or_else(sweep)
+    }
 }
 
 /// Measures, writes the page, and prints its path.
 pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
     let amount = arguments.amount();
+    let threads = arguments.threads();
     let (parts, left_out) = plan::select(&arguments.only, amount)?;
     let folder = Folder::open(&arguments.out)?;
     say(&format!(
         "This takes about {}. Ctrl-C ends the run and writes a page with the results so far.",
-        plan::estimate(&parts, amount)
+        plan::estimate(&parts, amount, &threads)
     ));
 
-    let results = collect::collect(parts, amount, left_out)?;
+    let results = collect::collect(parts, amount, threads, left_out)?;
     let page = sections::page(&results);
     folder.write_data(&results)?;
     page::write(&arguments.out, &page)?;

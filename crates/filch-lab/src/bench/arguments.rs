@@ -87,7 +87,7 @@ mod tests {
     use clap::Parser;
 
     use super::*;
-    use crate::bench::{cilk, Limit};
+    use crate::bench::{cilk, Limit, Threads};
 
     /// The program, as `filch-lab bench`.
     #[derive(Debug, Parser)]
@@ -121,10 +121,10 @@ mod tests {
     fn all_suites_have_the_same_options_and_defaults() {
         for suite in SUITES {
             let none = options(&[suite]);
-            assert_eq!((none.quick, none.threads, none.json, none.limit), (false, 2, None, None));
+            assert_eq!((none.quick, none.threads, none.json, none.limit), (false, Threads::default(), None, None));
             assert!(none.cases.is_empty());
             let all = options(&[suite, "--quick", "--threads", "1", "--json", "a", "--case", "b", "--case", "c"]);
-            assert_eq!((all.quick, all.threads, all.json), (true, 1, Some(PathBuf::from("a"))));
+            assert_eq!((all.quick, all.threads.counts(), all.json), (true, &[1][..], Some(PathBuf::from("a"))));
             assert_eq!(all.cases, ["b", "c"]);
             // Rounds are limited, and their time is not.
             let limit = Limit { rounds: 3, time: Duration::MAX };
@@ -179,7 +179,7 @@ mod tests {
         assert!(bulk.suite.largest && !bulk.options.quick);
         let Ok(Command::Solver(solver)) = parse(&["solver", "--data", "here"]) else { panic!() };
         assert_eq!(solver.suite.data, Some(PathBuf::from("here")));
-        assert_eq!(options(&["fork-join", "--threads", "64"]).threads, 64);
+        assert_eq!(options(&["fork-join", "--threads", "4,64"]).threads.counts(), [1, 4, 64]);
     }
 
     #[test]

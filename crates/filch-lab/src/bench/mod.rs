@@ -24,6 +24,7 @@ pub(crate) mod solver;
 mod suite;
 #[cfg(test)]
 pub(crate) mod synthetic;
+mod threads;
 mod throughput;
 mod work;
 
@@ -31,6 +32,7 @@ use crate::claims::{self, Figures, Verdict};
 pub(crate) use arguments::Command;
 pub(crate) use rounds::Limit;
 pub(crate) use suite::{measure, Options, Suite};
+pub(crate) use threads::Threads;
 
 /// The claims of each suite, with their verdicts.
 pub(crate) const CLAIMS: [(&str, fn(Figures<'_>) -> Vec<Verdict>); 8] = [
@@ -62,13 +64,4 @@ pub(crate) fn claims_of(suite: &str, figures: Figures<'_>) -> String {
         claims::BRACKETS,
         claims::listing(&verdicts.collect::<Vec<_>>())
     )
-}
-
-/// The thread counts to measure: 1 and `threads`.
-fn thread_counts(threads: usize) -> Vec<usize> {
-    if threads == 1 {
-        vec![1]
-    } else {
-        vec![1, threads]
-    }
 }

@@ -8,9 +8,8 @@ use anyhow::{bail, Context, Error, Result};
 use clap::Args;
 
 use super::rounds::{Effort, Limit};
-use super::{claims_of, THREADS};
+use super::{claims_of, Threads};
 use crate::claims::Figures;
-use crate::command_line::pool_threads;
 use crate::figures::{self, Series};
 use crate::machine::Machine;
 use crate::{interrupt, print, watch};
@@ -28,9 +27,9 @@ pub(crate) struct Options {
     #[arg(long = "rounds", value_name = "N", value_parser = most_rounds)]
     pub(crate) limit: Option<Limit>,
 
-    /// Use pools of N threads, and of 1 thread as well. The claims are for 2.
-    #[arg(long, value_name = "N", default_value_t = THREADS, value_parser = pool_threads)]
-    pub(crate) threads: usize,
+    /// Use pools of these numbers of threads, and of 1 thread as well. The claims are for 2.
+    #[arg(long, value_name = "N,N,...", default_value_t, value_parser = Threads::parse)]
+    pub(crate) threads: Threads,
 
     /// Also write the figures to this file as JSON.
     #[arg(long, value_name = "FILE")]
@@ -235,7 +234,7 @@ pub(super) mod tests {
     /// Options of a run with two threads.
     pub(in crate::bench) fn options(quick: bool, names: &[&str]) -> Options {
         let cases = names.iter().map(|&name| name.to_owned()).collect();
-        Options { quick, limit: None, threads: 2, json: None, cases }
+        Options { quick, limit: None, threads: Threads::default(), json: None, cases }
     }
 
     /// The names of the selected cases, or the error.

@@ -143,7 +143,7 @@ impl Case {
                 ];
                 interleave(&name, &[NANOS_A_STEAL, TASKS_A_STEAL], &runners, effort)
             }),
-            Case::Dag { cost, nodes, .. } => dag::measure(&name, nodes, cost, options.threads, effort),
+            Case::Dag { cost, nodes, .. } => dag::measure(&name, nodes, cost, &options.threads, effort),
         }
     }
 }

@@ -56,7 +56,7 @@ impl Suite for Bulk {
         match *case {
             Case::Dag { nodes, .. } if nodes < FEW_NODES => options.quick,
             Case::Dag { nodes, .. } => nodes <= USUAL_NODES || self.largest,
-            Case::Steal { .. } if options.threads < 2 => false,
+            Case::Steal { .. } if options.threads.most() < 2 => false,
             Case::Steal { percent, fill, busy } if options.quick => {
                 matches!(percent, 10 | 30 | 60) && !(busy && fill == Fill::BatchesOfFour)
             }
@@ -80,7 +80,7 @@ impl Suite for Bulk {
     }
 
     fn prepare(&mut self, cases: &[Case], options: &Options) -> Result<()> {
-        let is_possible = |case: &Case| options.threads >= 2 || !matches!(case, Case::Steal { .. });
+        let is_possible = |case: &Case| options.threads.most() >= 2 || !matches!(case, Case::Steal { .. });
         ensure!(cases.iter().all(is_possible), "the selected cases need an owner and a thief; give --threads 2");
         Ok(())
     }
@@ -105,6 +105,7 @@ mod tests {
     use super::*;
     use crate::bench::suite::tests::{options, selected};
     use crate::bench::suite::{measure, select};
+    use crate::bench::Threads;
 
     const USUAL: Bulk = Bulk { largest: false };
     const LARGEST: Bulk = Bulk { largest: true };
@@ -121,7 +122,7 @@ mod tests {
 
     #[test]
     fn one_thread_has_no_thief() {
-        let one = |names| Options { threads: 1, ..options(false, names) };
+        let one = |names| Options { threads: Threads::from_iter([1]), ..options(false, names) };
         assert!(select(&USUAL, &one(&[])).unwrap().iter().all(|case| !matches!(case, Case::Steal { .. })));
         let refusal = measure(&mut Bulk::default(), &one(&["steal"])).unwrap_err().to_string();
         assert!(refusal.contains("an owner and a thief"), "{refusal}");

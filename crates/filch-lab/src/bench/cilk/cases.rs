@@ -8,8 +8,8 @@ use super::bound::TrustedBound;
 use super::coarse::Coarse;
 use super::measure::{self, Plan};
 use super::programs::{Cholesky, Fft, Heat, Integrate, Jacobi, Knapsack, Lu, Matmul, Strassen, Uts};
-use crate::bench::thread_counts;
 use crate::bench::work::{self, Fib, Queens, Quicksort, Work};
+use crate::bench::Threads;
 use crate::figures::Series;
 
 /// A program and a size.
@@ -33,7 +33,7 @@ impl Case {
     pub(super) fn measure(
         &self,
         plan: &Plan,
-        threads: usize,
+        threads: &Threads,
         bound: Option<&TrustedBound>,
     ) -> Result<(u64, Vec<Series>)> {
         (self.measure)(&Setup { case: self, plan, threads, bound })
@@ -108,7 +108,7 @@ pub(super) fn all(is_quick: bool) -> Vec<Case> {
 struct Setup<'a> {
     case: &'a Case,
     plan: &'a Plan,
-    threads: usize,
+    threads: &'a Threads,
     bound: Option<&'a TrustedBound>,
 }
 
@@ -125,7 +125,7 @@ impl Setup<'_> {
     fn measure<W: Work>(&self, work: &W) -> Result<(u64, Vec<Series>)> {
         let joins = work::joins(work)?;
         let mut entrants = Vec::new();
-        for threads in thread_counts(self.threads) {
+        for &threads in self.threads.counts() {
             entrants.extend(super::entrants::all_entrants(work, threads, self.bound)?);
         }
         Ok((joins, measure::rounds(self.case.name, entrants, self.plan)?))
@@ -177,7 +177,7 @@ mod tests {
         // One round of all entrants.
         let plan = Plan::of(&options(true, &[]), Effort::exactly(1));
         let case = Case { name: "fib-10", measure: |setup| setup.measure(&Fib(10)), ..all(true)[0] };
-        let (joins, series) = case.measure(&plan, 2, Some(&TrustedBound::default())).unwrap();
+        let (joins, series) = case.measure(&plan, &Threads::default(), Some(&TrustedBound::default())).unwrap();
         assert_eq!(joins, 88);
         let (times, thefts): (Vec<Series>, Vec<Series>) =
             series.into_iter().partition(|series| series.unit == MILLIS_A_RUN);

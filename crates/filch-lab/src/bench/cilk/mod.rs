@@ -125,7 +125,7 @@ impl Suite for Cilk {
 
     fn measure(&mut self, case: &Case, options: &Options, effort: Effort) -> Result<Vec<Series>> {
         let bound = self.found.as_ref().and_then(Option::as_ref);
-        let (joins, series) = case.measure(&Plan::of(options, effort), options.threads, bound)?;
+        let (joins, series) = case.measure(&Plan::of(options, effort), &options.threads, bound)?;
         self.joins = joins;
         Ok(series)
     }

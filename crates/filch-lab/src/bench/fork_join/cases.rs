@@ -13,8 +13,8 @@ use crate::bench::contenders::{
 };
 use crate::bench::cpu;
 use crate::bench::rounds::{interleave, Effort, Runner};
-use crate::bench::thread_counts;
 use crate::bench::work::{self, BusyTree, Fib, Queens, Quicksort, Shape, Skewed, Tree, Work};
+use crate::bench::Threads;
 pub(super) use crate::bench::SERIAL_PAIR;
 use crate::figures::Series;
 
@@ -129,10 +129,10 @@ impl Case {
         matches!(self, Case::TreeAfterGaps { .. } | Case::Idle | Case::Tick | Case::TickSerial)
     }
 
-    /// Measures the case, with 1 thread and with `threads`.
+    /// Measures the case, with each number of threads.
     ///
     /// Wide cases have the plan's numbers of workers instead.
-    pub(crate) fn measure(self, plan: &Plan, threads: usize, effort: Effort) -> Result<Vec<Series>> {
+    pub(crate) fn measure(self, plan: &Plan, threads: &Threads, effort: Effort) -> Result<Vec<Series>> {
         match self {
             Case::Fib(n) => self.throughput(plan, effort, threads, &Fib(n)),
             Case::Tree { layers } => self.throughput(plan, effort, threads, &Tree::new(layers)),
@@ -150,7 +150,7 @@ impl Case {
         }
     }
 
-    fn throughput<W: Work>(self, plan: &Plan, effort: Effort, threads: usize, work: &W) -> Result<Vec<Series>> {
+    fn throughput<W: Work>(self, plan: &Plan, effort: Effort, threads: &Threads, work: &W) -> Result<Vec<Series>> {
         let joins = work::joins(work)?;
         let calls = match self {
             Case::Tree { .. } => usize::try_from(plan.joins_a_sample / joins.max(1))?.max(1),
@@ -170,7 +170,7 @@ impl Case {
             runner(Serial::NAME, 1, measure::back_to_back::<Serial, W>),
             runner(SerialCall::NAME, 1, measure::back_to_back::<SerialCall, W>),
         ];
-        for threads in thread_counts(threads) {
+        for &threads in threads.counts() {
             runners.extend([
                 runner(FilchWorker::NAME, threads, measure::back_to_back::<FilchWorker, W>),
                 runner(Filch::NAME, threads, measure::back_to_back::<Filch, W>),
@@ -181,16 +181,16 @@ impl Case {
                 runner(Chili::NAME, threads, measure::back_to_back::<Chili, W>),
             ]);
         }
-        if threads == 2 {
+        if threads.have_two() {
             runners.extend([
-                runner(SERIAL_PAIR, threads, measure::side_by_side::<Serial, W>),
-                runner(SERIAL_CALL_PAIR, threads, measure::side_by_side::<SerialCall, W>),
+                runner(SERIAL_PAIR, 2, measure::side_by_side::<Serial, W>),
+                runner(SERIAL_CALL_PAIR, 2, measure::side_by_side::<SerialCall, W>),
             ]);
         }
         interleave(&self.to_string(), &[unit], &runners, effort)
     }
 
-    fn after_gaps<W: Work>(self, plan: &Plan, effort: Effort, threads: usize, work: &W) -> Result<Vec<Series>> {
+    fn after_gaps<W: Work>(self, plan: &Plan, effort: Effort, threads: &Threads, work: &W) -> Result<Vec<Series>> {
         let joins = work::joins(work)? as f64;
         let runner = |name, threads, measure: fn(&W, usize, usize) -> Result<measure::AfterGaps>| Runner {
             name,
@@ -200,21 +200,23 @@ impl Case {
                 Ok(vec![sample.nanos / joins, sample.cpu_micros])
             }),
         };
-        let runners = [
-            runner(Serial::NAME, 1, measure::after_gaps::<Serial, W>),
-            runner(FilchWorker::NAME, threads, measure::after_gaps::<FilchWorker, W>),
-            runner(Filch::NAME, threads, measure::after_gaps::<Filch, W>),
-            runner(FilchMaybe::NAME, threads, measure::after_gaps::<FilchMaybe, W>),
-            runner(FilchFenced::NAME, threads, measure::after_gaps::<FilchFenced, W>),
-            runner(FilchNoRaid::NAME, threads, measure::after_gaps::<FilchNoRaid, W>),
-            runner(Rayon::NAME, threads, measure::after_gaps::<Rayon, W>),
-            runner(Chili::NAME, threads, measure::after_gaps::<Chili, W>),
-        ];
+        let mut runners = vec![runner(Serial::NAME, 1, measure::after_gaps::<Serial, W>)];
+        for &threads in threads.several() {
+            runners.extend([
+                runner(FilchWorker::NAME, threads, measure::after_gaps::<FilchWorker, W>),
+                runner(Filch::NAME, threads, measure::after_gaps::<Filch, W>),
+                runner(FilchMaybe::NAME, threads, measure::after_gaps::<FilchMaybe, W>),
+                runner(FilchFenced::NAME, threads, measure::after_gaps::<FilchFenced, W>),
+                runner(FilchNoRaid::NAME, threads, measure::after_gaps::<FilchNoRaid, W>),
+                runner(Rayon::NAME, threads, measure::after_gaps::<Rayon, W>),
+                runner(Chili::NAME, threads, measure::after_gaps::<Chili, W>),
+            ]);
+        }
         interleave(&self.to_string(), &[NANOS_A_JOIN, CPU_MICROS_A_CALL], &runners, effort)
     }
 
-    fn idle(self, plan: &Plan, effort: Effort, threads: usize) -> Result<Vec<Series>> {
-        let runner = |name, measure: fn(usize, Duration) -> Result<measure::Idle>| Runner {
+    fn idle(self, plan: &Plan, effort: Effort, threads: &Threads) -> Result<Vec<Series>> {
+        let runner = |name, threads, measure: fn(usize, Duration) -> Result<measure::Idle>| Runner {
             name,
             threads,
             measure: Box::new(move || {
@@ -222,29 +224,34 @@ impl Case {
                 Ok(vec![sample.cpu_millis, sample.pool_cpu_millis, sample.switches])
             }),
         };
-        let runners = [
-            runner(Filch::NAME, measure::idle::<Filch>),
-            runner(Rayon::NAME, measure::idle::<Rayon>),
-            runner(Chili::NAME, measure::idle::<Chili>),
-        ];
+        let of_count = |&threads: &usize| {
+            [
+                runner(Filch::NAME, threads, measure::idle::<Filch>),
+                runner(Rayon::NAME, threads, measure::idle::<Rayon>),
+                runner(Chili::NAME, threads, measure::idle::<Chili>),
+            ]
+        };
+        let runners: Vec<Runner<'_>> = threads.several().iter().flat_map(of_count).collect();
         let units = [CPU_MILLIS_A_SECOND, POOL_CPU_MILLIS_A_SECOND, SWITCHES_A_SECOND];
         interleave(&self.to_string(), &units, &runners, effort)
     }
 
-    fn tick<W: Work>(self, plan: &Plan, effort: Effort, threads: usize, work: &W) -> Result<Vec<Series>> {
+    fn tick<W: Work>(self, plan: &Plan, effort: Effort, threads: &Threads, work: &W) -> Result<Vec<Series>> {
         let runner = |name, threads, measure: fn(&W, usize, u32) -> Result<f64>| Runner {
             name,
             threads,
             measure: Box::new(move || Ok(vec![measure(work, threads, plan.ticks)?])),
         };
-        let runners = [
-            runner(Serial::NAME, 1, measure::tick::<Serial, W>),
-            runner(Filch::NAME, threads, measure::tick::<Filch, W>),
-            runner(FilchFenced::NAME, threads, measure::tick::<FilchFenced, W>),
-            runner(FilchNoRaid::NAME, threads, measure::tick::<FilchNoRaid, W>),
-            runner(Rayon::NAME, threads, measure::tick::<Rayon, W>),
-            runner(Chili::NAME, threads, measure::tick::<Chili, W>),
-        ];
+        let mut runners = vec![runner(Serial::NAME, 1, measure::tick::<Serial, W>)];
+        for &threads in threads.several() {
+            runners.extend([
+                runner(Filch::NAME, threads, measure::tick::<Filch, W>),
+                runner(FilchFenced::NAME, threads, measure::tick::<FilchFenced, W>),
+                runner(FilchNoRaid::NAME, threads, measure::tick::<FilchNoRaid, W>),
+                runner(Rayon::NAME, threads, measure::tick::<Rayon, W>),
+                runner(Chili::NAME, threads, measure::tick::<Chili, W>),
+            ]);
+        }
         let mut series = interleave(&self.to_string(), &[CPU_MICROS_A_TICK], &runners, effort)?;
         series.extend(cpu::without_the_work(&series, Serial::NAME, EXTRA_CPU_MICROS_A_TICK));
         Ok(series)
@@ -253,21 +260,16 @@ impl Case {
     /// Measures the wake-up time.
     ///
     /// chili takes no part: the thread that enters its pool simply runs on.
-    fn wake(self, plan: &Plan, effort: Effort, threads: usize) -> Result<Vec<Series>> {
+    fn wake(self, plan: &Plan, effort: Effort, threads: &Threads) -> Result<Vec<Series>> {
         let runner = |name, threads, measure: fn(usize, usize, Duration) -> Result<f64>| Runner {
             name,
             threads,
             measure: Box::new(move || Ok(vec![measure(threads, plan.wakes, plan.pause)?])),
         };
-        let runners: Vec<Runner<'_>> = thread_counts(threads)
-            .into_iter()
-            .flat_map(|threads| {
-                [
-                    runner(Filch::NAME, threads, measure::wake::<Filch>),
-                    runner(Rayon::NAME, threads, measure::wake::<Rayon>),
-                ]
-            })
-            .collect();
+        let of_count = |&threads: &usize| {
+            [runner(Filch::NAME, threads, measure::wake::<Filch>), runner(Rayon::NAME, threads, measure::wake::<Rayon>)]
+        };
+        let runners: Vec<Runner<'_>> = threads.counts().iter().flat_map(of_count).collect();
         interleave(&self.to_string(), &[NANOS_A_WAKE], &runners, effort)
     }
 

@@ -100,7 +100,7 @@ impl Suite for ForkJoin {
     }
 
     fn measure(&mut self, case: &Case, options: &Options, effort: Effort) -> Result<Vec<Series>> {
-        case.measure(options.choose(&Plan::QUICK, &Plan::FULL), options.threads, effort)
+        case.measure(options.choose(&Plan::QUICK, &Plan::FULL), &options.threads, effort)
     }
 
     fn introduction(&self, _: &Options) -> String {

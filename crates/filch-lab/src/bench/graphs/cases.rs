@@ -9,6 +9,7 @@ use super::memory;
 use super::problems::{Closure, SpanningTree};
 use super::setup::Setup;
 use crate::bench::rounds::Effort;
+use crate::bench::Threads;
 use crate::figures::Series;
 
 /// The seed of all graphs and roots.
@@ -137,8 +138,8 @@ impl Case {
         format!("{task}; {graph}, neighbours {}", if sorted { "sorted" } else { "in random order" })
     }
 
-    /// Measures the case, with 1 thread and with `threads`.
-    pub(crate) fn measure(self, threads: usize, effort: Effort) -> Result<Vec<Series>> {
+    /// Measures the case, with each number of threads.
+    pub(crate) fn measure(self, threads: &Threads, effort: Effort) -> Result<Vec<Series>> {
         match self {
             Case::Traversal { task: Task::Closure, shape, sorted } => {
                 Setup::<Closure>::new(shape.generate(sorted)?)?.measure(self, threads, effort)

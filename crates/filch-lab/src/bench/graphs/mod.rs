@@ -58,7 +58,7 @@ impl Suite for Graphs {
     }
 
     fn measure(&mut self, case: &Case, options: &Options, effort: Effort) -> Result<Vec<Series>> {
-        case.measure(options.threads, effort)
+        case.measure(&options.threads, effort)
     }
 
     fn introduction(&self, _: &Options) -> String {

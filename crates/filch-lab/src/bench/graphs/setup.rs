@@ -11,7 +11,7 @@ use super::problems::Problem;
 use crate::bench::random::Random;
 use crate::bench::rounds::{interleave, Effort, Runner};
 pub(super) use crate::bench::SERIAL_PAIR;
-use crate::bench::{thread_counts, SERIAL};
+use crate::bench::{Threads, SERIAL};
 use crate::figures::Series;
 use crate::queue::Queue;
 
@@ -47,10 +47,10 @@ impl<P: Problem + Send + 'static> Setup<P> {
         bail!("no vertex was found from which most of the graph can be reached")
     }
 
-    /// Measures all rounds, with 1 thread and with `threads`.
-    pub(crate) fn measure(&self, case: Case, threads: usize, effort: Effort) -> Result<Vec<Series>> {
+    /// Measures all rounds, with each number of threads.
+    pub(crate) fn measure(&self, case: Case, threads: &Threads, effort: Effort) -> Result<Vec<Series>> {
         let mut runners = vec![self.runner(SERIAL, 1, 1, serial)];
-        for threads in thread_counts(threads) {
+        for &threads in threads.counts() {
             runners.extend(parallel().into_iter().map(|contender| {
                 let run = contender.run;
                 self.runner(contender.name, threads, 1, move |input, problems: &mut [P]| {
@@ -58,8 +58,8 @@ impl<P: Problem + Send + 'static> Setup<P> {
                 })
             }));
         }
-        if threads == 2 {
-            runners.push(self.runner(SERIAL_PAIR, threads, 2, serial));
+        if threads.have_two() {
+            runners.push(self.runner(SERIAL_PAIR, 2, 2, serial));
         }
         let units = [NANOS_A_VERTEX, REDUNDANT, STOLEN];
         let mut series = interleave(&case.to_string(), &units, &runners, effort)?;

@@ -21,7 +21,7 @@ use filch_dd::Cost;
 use tempfile::TempDir;
 
 use super::rounds::{interleave, Effort, Runner};
-use super::{Options, Suite, SERIAL_PAIR, THREADS};
+use super::{Options, Suite, Threads, SERIAL_PAIR};
 use crate::figures::Series;
 use launch::{Answer, Launch};
 
@@ -113,7 +113,7 @@ impl Suite for Mpi {
     }
 
     fn check(&self, options: &Options) -> Result<()> {
-        ensure!(options.threads == THREADS, "this suite always has 1 and 2 threads; leave out --threads");
+        ensure!(options.threads == Threads::default(), "this suite always has 1 and 2 threads; leave out --threads");
         launch::check()
     }
 

@@ -19,7 +19,7 @@ use clap::{Arg, Args};
 use super::busy::Calibration;
 use super::pin::{on_pinned_thread, Cores};
 use super::rounds::{interleave, Effort, Runner};
-use super::{Options, Suite};
+use super::{Options, Suite, Threads};
 use crate::figures::{self, Series};
 use cases::Setup;
 use plan::Plan;
@@ -71,7 +71,7 @@ impl Suite for Queues {
     type Case = Case;
 
     fn cases(&self, options: &Options) -> Result<Vec<Case>> {
-        Ok(Plan::cases(options.threads, &self.task_costs))
+        Ok(Plan::cases(options.threads.most(), &self.task_costs))
     }
 
     fn effort(&self, _: &Case, options: &Options) -> Effort {
@@ -114,7 +114,7 @@ impl Suite for Queues {
     }
 
     fn conclusion(&self, options: &Options, series: &[Series]) -> String {
-        let left_out = if options.threads < MAX_THREADS {
+        let left_out = if options.threads.most() < MAX_THREADS {
             format!("\n{} was left out: it needs 2 threads.\n", Case::PushUnderTheft)
         } else {
             String::new()
@@ -156,9 +156,9 @@ pub(crate) fn threads_argument(threads: Arg) -> Arg {
         .value_parser(queue_threads)
 }
 
-fn queue_threads(text: &str) -> Result<usize, String> {
+fn queue_threads(text: &str) -> Result<Threads, String> {
     match text.parse() {
-        Ok(threads @ 1..=MAX_THREADS) => Ok(threads),
+        Ok(threads @ 1..=MAX_THREADS) => Ok(Threads::from_iter([threads])),
         Ok(0) => Err("the owner needs a thread; give 1 or 2".to_owned()),
         Ok(_) => Err("this suite uses at most 2 threads, the owner and one thief; give 1 or 2".to_owned()),
         Err(_) => Err("this is not a number of threads; give 1 or 2".to_owned()),

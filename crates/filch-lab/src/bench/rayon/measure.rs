@@ -14,7 +14,7 @@ use super::figure::{Figure, EXTRA_CPU_MICROS_A_TICK};
 use super::generations;
 use super::variant::Variant;
 use crate::bench::rounds::{interleave, Effort, Runner};
-use crate::bench::{cpu, thread_counts, Options, SERIAL};
+use crate::bench::{cpu, Options, SERIAL};
 use crate::figures::Series;
 use crate::watch;
 
@@ -52,11 +52,11 @@ pub(crate) fn measure(
 ) -> Result<Vec<Series>> {
     if let Kind::Published(published) = case.kind {
         let workload = published.workload(place)?;
-        let counts = thread_counts(options.threads).into_iter();
-        let all = counts.map(|threads| workload.measure(programs, threads, effort));
+        let all = options.threads.counts().iter().map(|&threads| workload.measure(programs, threads, effort));
         return Ok(all.collect::<Result<Vec<_>>>()?.concat());
     }
-    let counts = if case.is_sleep() { vec![options.threads] } else { thread_counts(options.threads) };
+    let threads = &options.threads;
+    let counts = if case.is_sleep() { threads.several() } else { threads.counts() };
     let entry = |&variant: &Variant| Entry { name: variant.name(), variant, program: case.name };
     let mut entries: Vec<Entry> = case.variants.iter().map(entry).collect();
     if case.kind == Kind::Tick {
@@ -64,7 +64,7 @@ pub(crate) fn measure(
     }
     let figures = case.figures.iter().copied().filter(Figure::is_supported).collect();
     let comparison = Comparison { case, programs, options, effort, entries, figures };
-    let all = counts.into_iter().map(|threads| comparison.measure(threads));
+    let all = counts.iter().map(|&threads| comparison.measure(threads));
     let mut series = all.collect::<Result<Vec<_>>>()?.concat();
     if case.kind == Kind::Tick {
         series.extend(cpu::without_the_work(&series, SERIAL, EXTRA_CPU_MICROS_A_TICK));

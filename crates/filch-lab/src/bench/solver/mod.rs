@@ -19,7 +19,7 @@ use clap::Args;
 use filch_dd::Cost;
 
 use super::rounds::{interleave, Effort, Runner};
-use super::{thread_counts, Options, Suite};
+use super::{Options, Suite};
 use crate::command_line::pool_threads;
 use crate::figures::Series;
 use cases::Case;
@@ -114,11 +114,11 @@ impl Suite for Solver {
             Runner { name: contender, threads, measure: Box::new(measure) }
         };
         let mut runners = Vec::new();
-        for threads in thread_counts(options.threads) {
+        for &threads in options.threads.counts() {
             runners.push(runner(FILCH, threads));
             runners.push(runner(DDO, threads));
         }
-        if options.threads == 2 {
+        if options.threads.have_two() {
             runners.push(runner(SERIAL_PAIR, 2));
         }
         let units = [MILLISECONDS, NODES, NODES_A_SECOND, DIAGRAM_NODES_A_SECOND, PEAK_MEGABYTES];

@@ -19,6 +19,7 @@ use std::time::Duration;
 use anyhow::{anyhow, Context, Result};
 use filch::Pool;
 
+use crate::bench::Threads;
 use crate::claims::Figures;
 use crate::figures::Series;
 use crate::lab::{litmus, published, store_buffer};
@@ -274,7 +275,7 @@ impl RunState {
 /// Measures these parts in order.
 ///
 /// After Ctrl-C it returns soon with the results so far. A second Ctrl-C ends the program.
-pub(super) fn collect(parts: Vec<Part>, amount: Amount, left_out: Vec<String>) -> Result<Results> {
+pub(super) fn collect(parts: Vec<Part>, amount: Amount, threads: Threads, left_out: Vec<String>) -> Result<Results> {
     let cpu_time = CpuTime::now();
     let state = Arc::new(Mutex::new(RunState { results: Results::new(amount, left_out), finished: 0 }));
     let progress = Progress::begin(parts.iter().map(|part| part.seconds(amount)).collect());
@@ -296,7 +297,7 @@ pub(super) fn collect(parts: Vec<Part>, amount: Amount, left_out: Vec<String>) -
     let names: Vec<&'static str> = parts.iter().map(|part| part.name).collect();
     let run = move || {
         let _done = SendDoneOnDrop(sender);
-        measure(&parts, amount, &filled, |place, part| bar.part(place, part));
+        measure(&parts, amount, &threads, &filled, |place, part| bar.part(place, part));
     };
     thread::Builder::new().stack_size(STACK).spawn(run).context("cannot start a thread")?;
     if let Ok(Message::Interrupted) = receiver.recv() {
@@ -324,7 +325,13 @@ fn results_so_far(state: &Mutex<RunState>, names: &[&'static str]) -> Results {
 
 /// Measures the parts in order, until the run is over. A part that fails is left out, with its
 /// reason.
-fn measure(parts: &[Part], amount: Amount, state: &Mutex<RunState>, begin: impl Fn(usize, &'static str)) {
+fn measure(
+    parts: &[Part],
+    amount: Amount,
+    threads: &Threads,
+    state: &Mutex<RunState>,
+    begin: impl Fn(usize, &'static str),
+) {
     let from = |place: usize| parts[place..].iter().map(|part| part.name).collect::<Vec<_>>();
     for (place, part) in parts.iter().enumerate() {
         if watch::is_over() {
@@ -335,7 +342,7 @@ fn measure(parts: &[Part], amount: Amount, state: &Mutex<RunState>, begin: impl 
             let results = &lock(state).results;
             let knee = results.store_buffer.as_ref().and_then(|curve| curve.knee);
             let bound = bound_choice::choose(knee, results.litmus.as_ref(), published::are_all);
-            Inputs { amount, entries: knee.map(|knee| knee.entries), bound }
+            Inputs { amount, threads: threads.clone(), entries: knee.map(|knee| knee.entries), bound }
         };
         let found = panic::catch_unwind(AssertUnwindSafe(|| (part.measure)(&inputs)));
         let found = found.unwrap_or_else(|payload| Err(anyhow!("it panicked: {}", panic_message(&*payload))));

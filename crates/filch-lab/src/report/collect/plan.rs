@@ -16,7 +16,7 @@ use crate::bench::graphs::{self, Graphs};
 use crate::bench::queues::{self, Queues};
 use crate::bench::rayon::{self, Rayon};
 use crate::bench::solver::{self, Solver};
-use crate::bench::{self, Limit, Options, Suite, THREADS};
+use crate::bench::{self, Limit, Options, Suite, Threads};
 use crate::lab::{fences, litmus, store_buffer};
 use crate::verify;
 
@@ -52,10 +52,12 @@ pub(in crate::report) struct Part {
 }
 
 /// The input of a part.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Inputs {
     /// How much to measure.
     pub(super) amount: Amount,
+    /// The sizes of the suites' pools.
+    pub(super) threads: Threads,
     /// The number of store buffer entries, if measured before.
     pub(super) entries: Option<usize>,
     /// The bound that queues may trust, according to earlier parts.
@@ -106,7 +108,7 @@ pub(in crate::report) const PARTS: [Part; 13] = [
         Ok(PartResult::Models(Models { lines, listed: all.iter().map(|model| model.cases.len()).sum() }))
     }),
     part("timeline", [0.3, 0.5, 0.5], |inputs| timeline::measure(inputs.amount).map(PartResult::Timeline)),
-    part("balance", [0.3, 1.5, 1.0], |inputs| balance::measure(inputs.amount).map(PartResult::Balance)),
+    part("balance", [0.3, 1.5, 1.5], |inputs| balance::measure(inputs.amount).map(PartResult::Balance)),
     Part {
         not_quick: Some(
             "Programs that use rayon are only in a full report, because cargo has to build them first. \
@@ -174,7 +176,7 @@ impl Inputs {
         let cases = self.choose([rehearsal, quick, &[]]);
         let options = Options {
             quick: self.is_not_full(),
-            threads: THREADS,
+            threads: self.threads.clone(),
             json: None,
             cases: cases.iter().map(|&case| case.to_owned()).collect(),
             limit,
@@ -225,9 +227,10 @@ pub(in crate::report) fn select(names: &[String], amount: Amount) -> Result<(Vec
     Ok((parts, left_out.collect()))
 }
 
-/// Describes the total duration of these parts.
-pub(in crate::report) fn estimate(parts: &[Part], amount: Amount) -> String {
-    match parts.iter().map(|part| part.seconds(amount)).sum::<f64>() {
+/// Describes the total duration of these parts. Each further number of threads adds about half.
+pub(in crate::report) fn estimate(parts: &[Part], amount: Amount, threads: &Threads) -> String {
+    let sizes = threads.counts().len().max(2) as f64 / 2.0;
+    match parts.iter().map(|part| sizes * part.seconds(amount)).sum::<f64>() {
         seconds if seconds < 90.0 => format!("{:.0} seconds", seconds.ceil()),
         seconds if seconds < 5_400.0 => format!("{:.1} minutes", seconds / 60.0),
         seconds => format!("{:.1} hours", seconds / 3_600.0),
@@ -264,9 +267,11 @@ mod tests {
     fn an_estimate_has_a_suitable_unit() {
         let parts = [PARTS[0], PARTS[1]];
         let of = |seconds| parts.map(|part| Part { seconds: [seconds; 3], ..part });
-        assert_eq!(estimate(&of(4.2), Amount::Quick), "9 seconds");
-        assert_eq!(estimate(&of(75.0), Amount::Quick), "2.5 minutes");
-        assert_eq!(estimate(&of(9_000.0), Amount::Full), "5.0 hours");
+        let two = Threads::default();
+        assert_eq!(estimate(&of(4.2), Amount::Quick, &two), "9 seconds");
+        assert_eq!(estimate(&of(75.0), Amount::Quick, &two), "2.5 minutes");
+        assert_eq!(estimate(&of(9_000.0), Amount::Full, &two), "5.0 hours");
+        assert_eq!(estimate(&of(9_000.0), Amount::Full, &Threads::up_to(8)), "10.0 hours");
     }
 
     #[test]

@@ -34,7 +34,7 @@ pub(in crate::report) fn write(folder: &Path, page: &Page) -> Result<()> {
         match item {
             Item::Text(_) => {}
             Item::Table(texts, item) => text(&data.join(format!("{}.csv", texts.id)), &table::csv(item))?,
-            Item::Figure(texts, chart) => draw(texts.id, &texts.title, chart)?,
+            Item::Figure(texts, chart) => draw(&texts.id, &texts.title, chart)?,
             Item::Timeline(texts, run) => text(&data.join(format!("{}.json", texts.id)), &timeline::json(run))?,
         }
     }
@@ -77,7 +77,7 @@ fn check_names(page: &Page) -> Result<()> {
         check(&mut names, section.id)?;
         for item in &section.items {
             let Some(texts) = item.texts() else { continue };
-            check(&mut names, texts.id)?;
+            check(&mut names, &texts.id)?;
             let Item::Table(_, table) = item else { continue };
             let columns = table.header.len();
             let Some(row) = table.rows.iter().find(|row| row.len() != columns) else { continue };

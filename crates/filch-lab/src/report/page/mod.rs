@@ -105,7 +105,7 @@ impl Item {
 #[derive(Clone, Debug)]
 pub(super) struct Texts {
     /// Its id and file name: lower case and hyphens, unique on the page.
-    pub(super) id: &'static str,
+    pub(super) id: String,
     /// Its heading.
     pub(super) title: String,
     /// What to see in it, and the paper's numbers for comparison.
@@ -116,12 +116,12 @@ pub(super) struct Texts {
 
 impl Texts {
     pub(super) fn new(
-        id: &'static str,
+        id: impl Into<String>,
         title: impl Into<String>,
         caption: impl Into<String>,
         command: impl Into<String>,
     ) -> Texts {
-        Texts { id, title: title.into(), caption: caption.into(), command: command.into() }
+        Texts { id: id.into(), title: title.into(), caption: caption.into(), command: command.into() }
     }
 }
 

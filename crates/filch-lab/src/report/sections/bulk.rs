@@ -4,6 +4,7 @@
 
 use super::items::{as_named, bars, bench, by_threads, figure, lines, text};
 use super::models::line;
+use super::over_threads;
 use crate::bench::bulk;
 use crate::bench::bulk::{
     dag_case, Case, Fill, NodeCost, BATCHES, BULK, CHASE_LEV, CROSSBEAM, MUTEX, NANOS_A_NODE, NANOS_A_PUSH,
@@ -38,7 +39,7 @@ pub(super) fn section(results: &Results) -> Section {
     Section {
         id: "bulk",
         title: "A Lock-Free Work-Stealing Algorithm for Bulk Operations (2025)".to_owned(),
-        items: vec![
+        items: [
             text(
                 "The owner pushes whole batches, and one thief at a time steals a share of the queue. The paper measured on two \
                  Xeon Platinum 8358 with 64 cores and compared with two queues of Taskflow. The published queue can return a \
@@ -49,7 +50,10 @@ pub(super) fn section(results: &Results) -> Section {
             steals(results),
             steals_from_bulk(results),
             explorations(results),
-        ],
+        ]
+        .into_iter()
+        .chain(over_threads::explorations(results))
+        .collect(),
     }
 }
 

@@ -3,6 +3,7 @@
 //! The owners of its queues have no fence, because a task may run twice.
 
 use super::items::{as_named, bars, bench, by_threads, figure, lines, text, Columns};
+use super::over_threads;
 use crate::bench::graphs::{graph_case, Task, FAMILIES, IDEMPOTENT, NANOS_A_VERTEX, REDUNDANT, STOLEN};
 use crate::bench::queues::{Case, NANOS_AN_OPERATION, TASK_COSTS};
 use crate::bench::{graphs, queues, THREADS};
@@ -24,7 +25,7 @@ pub(super) fn section(results: &Results) -> Section {
     Section {
         id: "idempotent",
         title: "Idempotent Work Stealing (2009)".to_owned(),
-        items: vec![
+        items: [
             text(
                 "If a task may run twice, the owner of a queue needs neither a fence nor a compare-and-swap. The paper has three such \
                  queues: a stack (LIFO), a queue (FIFO) and a double-ended queue. It measured on a Netburst Xeon, an Opteron with \
@@ -35,7 +36,10 @@ pub(super) fn section(results: &Results) -> Section {
             traversal(results, Task::Closure),
             traversal(results, Task::SpanningTree),
             repeats(results),
-        ],
+        ]
+        .into_iter()
+        .chain(over_threads::traversals(results, Task::Closure))
+        .collect(),
     }
 }
 

@@ -13,6 +13,7 @@ mod graphs;
 mod idempotent;
 mod items;
 mod models;
+mod over_threads;
 mod rayon;
 mod solver;
 #[cfg(test)]

@@ -15,7 +15,7 @@ use anyhow::{anyhow, Result};
 
 use crate::bench::busy::Calibration;
 use crate::bench::rounds::{interleave, Effort, Runner};
-use crate::bench::{thread_counts, SERIAL, SERIAL_PAIR};
+use crate::bench::{Threads, SERIAL, SERIAL_PAIR};
 use crate::figures::Series;
 use graph::Dag;
 pub(crate) use work::NodeCost;
@@ -40,8 +40,14 @@ pub(crate) fn description(cost: NodeCost) -> String {
     }
 }
 
-/// Measures all rounds, with 1 thread and with `threads`.
-pub(crate) fn measure(case: &str, nodes: usize, cost: NodeCost, threads: usize, effort: Effort) -> Result<Vec<Series>> {
+/// Measures all rounds, with each number of threads.
+pub(crate) fn measure(
+    case: &str,
+    nodes: usize,
+    cost: NodeCost,
+    threads: &Threads,
+    effort: Effort,
+) -> Result<Vec<Series>> {
     let dag = Dag::random(nodes, SEED);
     let flags = || -> Vec<AtomicBool> { (0..nodes).map(|_| AtomicBool::new(false)).collect() };
     let (one, two) = (flags(), flags());
@@ -49,14 +55,14 @@ pub(crate) fn measure(case: &str, nodes: usize, cost: NodeCost, threads: usize, 
     let setup = Setup { dag: &dag, steps, one: &one, two: &two };
 
     let mut runners = vec![setup.runner(SERIAL, 1, |work| serial(&work))];
-    for threads in thread_counts(threads) {
+    for &threads in threads.counts() {
         runners.push(setup.on::<BulkList>(threads));
         runners.push(setup.on::<BatchList>(threads));
         runners.push(setup.on::<CrossbeamList>(threads));
         runners.push(setup.on::<MutexList>(threads));
     }
-    if threads == 2 {
-        runners.push(Runner { name: SERIAL_PAIR, threads, measure: Box::new(move || setup.pair()) });
+    if threads.have_two() {
+        runners.push(Runner { name: SERIAL_PAIR, threads: 2, measure: Box::new(move || setup.pair()) });
     }
     interleave(case, &[NANOS_A_NODE], &runners, effort)
 }

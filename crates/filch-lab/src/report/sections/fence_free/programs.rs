@@ -3,12 +3,12 @@
 use crate::bench::cilk::{
     self, fence_removal, is_of_the_paper, ratio, ratios, FF_THE, MILLIS_A_RUN, THE, THEP, THEP_INFINITE,
 };
-use crate::bench::THREADS;
 use crate::claims::{geometric_mean, Figures, Rounds};
 use crate::figures::threads;
 use crate::report::collect::Results;
 use crate::report::page::{Item, Texts};
 use crate::report::sections::items::{as_named, bars, bench, figure};
+use crate::report::sections::over_threads::most;
 
 /// The variants of figure 10, in its order.
 const VARIANTS: [&str; 5] = [THEP, "thep-4", THEP_INFINITE, FF_THE, "ff_the-4"];
@@ -64,9 +64,10 @@ fn of_group(figures: Figures<'_>, group: &str, over: &str, under: &str, count: u
 pub(super) fn normalised(results: &Results) -> [Item; 2] {
     let figures = results.figures(cilk::SUITE);
     let groups = groups(figures);
+    let most = most(results, cilk::SUITE);
     // With one thread no thread waits for another, whatever delta is.
     let alone: &[&str] = &[THEP, FF_THE];
-    [(1, "cilk-one", alone), (THREADS, "cilk-several", &VARIANTS)].map(|(count, id, names)| {
+    [(1, "cilk-one", alone), (most, "cilk-several", &VARIANTS)].map(|(count, id, names)| {
         let chart = bars("time, the = 1", &groups, &as_named(names), |group, name| {
             of_group(figures, group, name, THE, count)
         });
