@@ -12,10 +12,19 @@ use crate::figures::threads;
 const WORKER: Contender<'static> = ("filch-worker", THREADS);
 const FILCH: Contender<'static> = ("filch", THREADS);
 
-/// The Fibonacci case, which has nothing but joins. A quick report has a smaller one, for more
-/// rounds.
-pub(crate) fn fib<'a>(figures: Figures<'a>) -> &'a str {
-    figures.series.iter().map(|series| &*series.case).find(|case| case.starts_with("fib-")).unwrap_or("fib-38")
+/// The case whose name starts like this. A quick report has smaller ones, for more rounds.
+fn sized<'a>(figures: Figures<'a>, start: &str, full: &'a str) -> &'a str {
+    figures.series.iter().map(|series| &*series.case).find(|case| case.starts_with(start)).unwrap_or(full)
+}
+
+/// The Fibonacci case, which has nothing but joins.
+pub(crate) fn fib(figures: Figures<'_>) -> &str {
+    sized(figures, "fib-", "fib-38")
+}
+
+/// The case of the n queens.
+fn queens(figures: Figures<'_>) -> &str {
+    sized(figures, "queens-", "queens-13")
 }
 
 /// Returns the cost of a fork and a join beyond a plain recursion, in nanoseconds.
@@ -47,7 +56,7 @@ fn of_blitz(figures: Figures<'_>) -> Vec<Verdict> {
         claim("A wake-up costs 5 to 10 ns. (This is less than a system call. It can only be the check that no worker sleeps.)")
             .judged("entering a sleeping pool of filch", most(wake_cost(figures, FILCH.0), 10.0)),
         claim("Speed-up is nearly linear for compute-bound programs: two workers reach at least 0.9 of the throughput of two serial runs at the same time.")
-            .judged("two serial runs / filch-worker", [fib(figures), "queens-13"].map(linear)),
+            .judged("two serial runs / filch-worker", [fib(figures), queens(figures)].map(linear)),
     ]
 }
 
@@ -63,7 +72,7 @@ fn of_filch(figures: Figures<'_>) -> Vec<Verdict> {
         ["filch-worker", "filch"].map(|filch| part(number, (other, 1), (filch, 1), Bound::AtLeast(least)))
     };
     let (faster, near) = (Bound::AtLeast(1.0), Bound::AtLeast(0.92));
-    let programs = [number, "queens-13"];
+    let programs = [number, queens(figures)];
     let pairs = programs
         .into_iter()
         .flat_map(|case| [SERIAL_PAIR, SERIAL_CALL_PAIR].map(|pair| part(case, (pair, THREADS), WORKER, near)));

@@ -53,15 +53,15 @@ impl Suite for ForkJoin {
 
     /// Cases that need figures unknown to the operating system are left out.
     fn cases(&self, options: &Options) -> Result<Vec<Case>> {
+        // In one suite of several, a round of the largest programs takes too long for an interval.
+        let is_short = options.limit.is_some_and(|limit| limit.time < FEW_LONG_ROUNDS);
         let mut cases = vec![
-            // A round of fib-38 takes 8 seconds for all contenders. That is too long for enough
-            // rounds in one suite of several.
-            Case::Fib(if options.limit.is_some_and(|limit| limit.time < FEW_LONG_ROUNDS) { 34 } else { 38 }),
+            Case::Fib(if is_short { 30 } else { 38 }),
             Case::Tree { layers: 10 },
             Case::Tree { layers: 15 },
             Case::TreeAfterGaps { layers: 15 },
             Case::Tree { layers: 24 },
-            Case::Queens(13),
+            Case::Queens(if is_short { 11 } else { 13 }),
             // Ten million numbers would take half of a quick run.
             Case::Quicksort { millions: options.choose(1, 10) },
             Case::Skewed,
@@ -72,6 +72,7 @@ impl Suite for ForkJoin {
         ];
         cases.extend(Shape::ALL.map(Case::Wide));
         cases.retain(|case| cpu::IS_SUPPORTED || !case.needs_cpu_time());
+        cases.retain(|case| !(is_short && *case == Case::Tree { layers: 24 }));
         Ok(cases)
     }
 
@@ -83,13 +84,13 @@ impl Suite for ForkJoin {
             }
             Case::Idle if !options.quick => return Effort::exactly(5),
             _ if !options.quick => return Effort::exactly(15),
-            Case::Fib(_) => 13_000,
-            Case::Tree { layers: 16.. } => 5_000,
-            // A single round, which takes a second for each contender.
-            Case::Idle => 0,
+            Case::Fib(_) => 8_000,
+            Case::Tree { layers: 16.. } => 4_000,
+            // A round has a watch for each contender.
+            Case::Idle => 4_500,
             Case::TreeAfterGaps { .. } => 2_000,
             Case::Queens(_) => 3_500,
-            Case::Wide(_) => 120,
+            Case::Wide(_) => 400,
             _ => 1_500,
         };
         Effort { rounds: 7, at_least: 1, time: Duration::from_millis(millis) }
@@ -175,10 +176,12 @@ mod tests {
     }
 
     #[test]
-    fn a_short_time_limit_gives_a_smaller_fib() {
+    fn a_short_time_limit_leaves_out_the_largest_programs() {
         let limited = |rounds, time| Options { limit: Some(Limit { rounds, time }), ..options(false, &[]) };
         let short = limited(7, Duration::from_secs(5));
-        assert_eq!(ForkJoin::default().cases(&short).unwrap()[0], Case::Fib(34));
+        let cases_of_short = ForkJoin::default().cases(&short).unwrap();
+        assert!(cases_of_short.contains(&Case::Fib(30)) && cases_of_short.contains(&Case::Queens(11)));
+        assert!(!cases_of_short.contains(&Case::Tree { layers: 24 }));
         assert_eq!(ForkJoin::default().cases(&limited(2, Duration::MAX)).unwrap(), cases(false));
     }
 

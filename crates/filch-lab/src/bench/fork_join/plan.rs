@@ -42,8 +42,8 @@ impl Plan {
     pub(crate) const QUICK: Plan = Plan {
         joins_a_sample: 500_000,
         gaps: 30,
-        watch: Duration::from_secs(1),
-        ticks: 60,
+        watch: Duration::from_millis(200),
+        ticks: 30,
         wakes: 20,
         pause: Duration::from_millis(3),
         widths: &[WIDTHS[0]],

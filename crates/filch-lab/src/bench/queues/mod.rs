@@ -75,9 +75,9 @@ impl Suite for Queues {
     }
 
     fn effort(&self, _: &Case, options: &Options) -> Effort {
-        // Seven rounds: six are the fewest that give a 95 % interval, and with a seventh the median
-        // is a sample. Fifteen are enough for an interval around ratios close to 1.
-        Effort::exactly(options.choose(7, 15))
+        // Six rounds are the fewest that give a 95 % interval. With twelve, the interval leaves out
+        // two disturbed rounds on each side.
+        Effort::exactly(options.choose(12, 15))
     }
 
     fn prepare(&mut self, _: &[Case], _: &Options) -> Result<()> {

@@ -36,11 +36,11 @@ impl Plan {
     /// For a first look.
     const QUICK: Plan = Plan {
         tasks: 1_000_000,
-        steals: 200_000,
-        expensive_steals: 2_000,
-        bursts: 10_000,
-        bursts_under_theft: 5_000,
-        time_a_sample: Duration::from_millis(3),
+        steals: 100_000,
+        expensive_steals: 1_000,
+        bursts: 5_000,
+        bursts_under_theft: 3_000,
+        time_a_sample: Duration::from_millis(2),
     };
 
     /// The plan of a run.

@@ -2,8 +2,7 @@
 
 use super::items::{as_named, bars, bench, figure, text, Columns};
 use crate::bench::fork_join::{
-    fib, EXTRA_CPU_MICROS_A_TICK, MILLIS_A_RUN, MILLIS_A_SORT, NANOS_A_JOIN, NANOS_A_WAKE, POOL_CPU_MILLIS_A_SECOND,
-    WIDTHS,
+    EXTRA_CPU_MICROS_A_TICK, MILLIS_A_RUN, MILLIS_A_SORT, NANOS_A_JOIN, NANOS_A_WAKE, POOL_CPU_MILLIS_A_SECOND, WIDTHS,
 };
 use crate::bench::{fork_join, THREADS};
 use crate::figures::threads;
@@ -12,12 +11,12 @@ use crate::report::page::{Item, Section, Texts};
 
 /// The implementations that are drawn.
 const NAMES: [&str; 7] = ["serial", "serial-call", "filch-worker", "filch", "filch-maybe", "rayon", "chili"];
-/// The cases that are measured in time per join, besides [`fib`].
-const CASES: [&str; 5] = ["tree-1023", "tree-32767", "tree-16m", "queens-13", "skewed"];
 
-/// All cases that are measured in time per join.
+/// All cases that are measured in time per join, without gaps between the runs.
 fn cases(results: &Results) -> Vec<&str> {
-    [fib(results.figures(fork_join::SUITE))].into_iter().chain(CASES).collect()
+    let mut cases = results.figures(fork_join::SUITE).cases(NANOS_A_JOIN);
+    cases.retain(|case| !case.ends_with("-gap"));
+    cases
 }
 
 pub(super) fn section(results: &Results) -> Section {
