@@ -1,139 +1,13 @@
-//! What a worker runs while it waits. Under the strict policy, it runs only what its wait needs.
+//! Work that a wait does not need: the waiting worker leaves it alone.
 
-mod common;
-
-use std::cell::Cell;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::Mutex;
 use std::thread;
 use std::time::Duration;
 
-use common::{build, flag, is_set, pool, set, spin_until, spin_until_or_timeout, watchdog, SpinBarrier, POOL_KINDS};
+use crate::common::{build, flag, is_set, pool, set, spin_until, watchdog, SpinBarrier, POOL_KINDS};
+use crate::{for_each_strict_pool, inside, is_inside, leak, spin_briefly_until, tree, INSIDE};
 use filch::{Pool, Waiting};
-
-thread_local! {
-    /// The number of frames of this thread that must not be entered again above them.
-    static INSIDE: Cell<usize> = const { Cell::new(0) };
-}
-
-/// Runs `f`, during which this thread must not run code that calls [`is_inside`].
-fn inside<R>(f: impl FnOnce() -> R) -> R {
-    INSIDE.set(INSIDE.get() + 1);
-    let result = f();
-    INSIDE.set(INSIDE.get() - 1);
-    result
-}
-
-fn is_inside() -> bool {
-    INSIDE.get() > 0
-}
-
-/// Runs `f` on pools of each kind that is strict inside.
-fn for_each_strict_pool(threads: usize, f: impl Fn(&Pool)) {
-    for (fences, waiting) in POOL_KINDS.into_iter().filter(|kind| kind.1 != Waiting::Any) {
-        f(&build(Pool::builder().threads(threads).fences(fences).waiting(waiting)));
-    }
-}
-
-fn tree(depth: u32, leaf: &(dyn Fn() + Sync)) {
-    if depth == 0 {
-        leaf();
-    } else {
-        filch::join(|| tree(depth - 1, leaf), || tree(depth - 1, leaf));
-    }
-}
-
-#[test]
-fn the_strict_policy_is_the_default() {
-    assert_eq!(Waiting::default(), Waiting::Strict);
-}
-
-#[test]
-fn a_mutex_held_across_a_join_does_not_deadlock() {
-    let _watchdog = watchdog();
-    for threads in [2, 4] {
-        for_each_strict_pool(threads, |pool| {
-            let total = Mutex::new(0u64);
-            let rounds = 20;
-            for _ in 0..rounds {
-                pool.install(|| {
-                    // Each of the leaves wants the lock, and forks while it has it.
-                    tree(6, &|| {
-                        let mut total = total.lock().unwrap();
-                        let (a, b) = filch::join(
-                            || {
-                                let sum = AtomicUsize::new(0);
-                                tree(4, &|| {
-                                    sum.fetch_add(1, Ordering::Relaxed);
-                                });
-                                sum.into_inner() as u64
-                            },
-                            || 1,
-                        );
-                        *total += a + b;
-                    });
-                });
-            }
-            assert_eq!(total.into_inner().unwrap(), rounds * 64 * 17);
-        });
-    }
-}
-
-#[test]
-fn a_mutex_held_across_a_scope_does_not_deadlock() {
-    let _watchdog = watchdog();
-    for_each_strict_pool(3, |pool| {
-        let total = Mutex::new(0usize);
-        for _ in 0..20 {
-            pool.scope(|outer| {
-                for _ in 0..16 {
-                    outer.spawn(|_| {
-                        let mut total = total.lock().unwrap();
-                        let inner_total = AtomicUsize::new(0);
-                        filch::scope(|inner| {
-                            for _ in 0..4 {
-                                inner.spawn(|_| {
-                                    tree(3, &|| {
-                                        inner_total.fetch_add(1, Ordering::Relaxed);
-                                    });
-                                });
-                            }
-                        });
-                        *total += inner_total.into_inner();
-                    });
-                }
-            });
-        }
-        assert_eq!(total.into_inner().unwrap(), 20 * 16 * 4 * 8);
-    });
-}
-
-#[test]
-fn a_mutex_held_across_an_install_does_not_deadlock() {
-    let _watchdog = watchdog();
-    let (here, there) = (pool(2), pool(1));
-    let total = Mutex::new(0usize);
-    for _ in 0..50 {
-        here.scope(|scope| {
-            for _ in 0..8 {
-                scope.spawn(|_| {
-                    let mut total = total.lock().unwrap();
-                    // To the other pool, back, and joins on both sides.
-                    *total += there.install(|| {
-                        let (a, b) = filch::join(|| here.install(|| filch::join(|| 1, || 2)), || 3);
-                        a.0 + a.1 + b
-                    });
-                });
-            }
-        });
-    }
-    assert_eq!(total.into_inner().unwrap(), 50 * 8 * 6);
-}
-
-/// Waits long enough for a worker to fall asleep, or for the test to fail.
-fn spin_briefly_until(condition: impl Fn() -> bool) -> bool {
-    spin_until_or_timeout(Duration::from_millis(20), condition)
-}
 
 #[test]
 fn a_worker_that_waits_for_a_stolen_job_runs_no_unrelated_spawned_jobs() {
@@ -397,103 +271,6 @@ fn in_a_yield_older_jobs_are_not_stolen_by_the_owner_of_a_helped_job() {
     });
 }
 
-/// Returns the position of the calling thread's stack.
-fn stack_address() -> usize {
-    let local = 0u8;
-    std::ptr::from_ref(std::hint::black_box(&local)).addr()
-}
-
-thread_local! {
-    /// The highest address seen on this thread.
-    static HIGHEST: Cell<usize> = const { Cell::new(0) };
-}
-
-/// Returns the most stack that a skewed tree takes on any of the pool's threads. The result is in
-/// bytes.
-fn most_stack(pool: &Pool, depth: u32) -> usize {
-    fn measure(most: &AtomicUsize) {
-        HIGHEST.set(HIGHEST.get().max(stack_address()));
-        most.fetch_max(HIGHEST.get() - stack_address(), Ordering::Relaxed);
-    }
-    fn grow(depth: u32, seed: u64, most: &AtomicUsize) {
-        measure(most);
-        if depth == 0 {
-            return;
-        }
-        let next = seed.wrapping_mul(0x5851_f42d_4c95_7f2d).wrapping_add(0x1405_7b7e_f767_814f);
-        // One side is short, so that waits are frequent.
-        let short = (depth - 1).min((next >> 60) as u32);
-        if next >> 40 & 1 == 0 {
-            filch::join(|| grow(depth - 1, next, most), || grow(short, !next, most));
-        } else {
-            filch::join(|| grow(short, !next, most), || grow(depth - 1, next, most));
-        }
-    }
-    let most = AtomicUsize::new(0);
-    pool.broadcast(|_| HIGHEST.set(stack_address()));
-    for seed in 0..30 {
-        pool.install(|| grow(depth, seed, &most));
-    }
-    most.into_inner()
-}
-
-#[test]
-fn the_stack_is_bounded_by_the_depth_of_the_program() {
-    let _watchdog = watchdog();
-    let depth = 60;
-    let alone = most_stack(&pool(1), depth);
-    for threads in [2, 4, 8] {
-        for_each_strict_pool(threads, |pool| {
-            let most = most_stack(pool, depth);
-            // Each level of the program is at most once on a stack. A stolen one stands on the
-            // frames of a wait, which may be larger than those of the level itself: hence the
-            // factor.
-            assert!(most <= 4 * alone, "{most} bytes on {threads} workers, {alone} bytes on one");
-        });
-    }
-}
-
-#[test]
-fn waiting_workers_do_not_nest_tasks() {
-    // Every task waits for a stolen job while there are many more tasks. A worker that ran those
-    // meanwhile would nest them without bound.
-    let _watchdog = watchdog();
-    for_each_strict_pool(3, |pool| {
-        let nested = AtomicUsize::new(0);
-        pool.scope(|scope| {
-            for _ in 0..2000 {
-                scope.spawn(|_| {
-                    nested.fetch_max(INSIDE.get(), Ordering::Relaxed);
-                    inside(|| tree(4, &|| ()));
-                });
-            }
-        });
-        assert_eq!(nested.into_inner(), 0);
-    });
-}
-
-#[test]
-fn under_the_any_policy_a_waiting_worker_runs_any_job() {
-    let _watchdog = watchdog();
-    let pool = build(Pool::builder().threads(2).waiting(Waiting::Any));
-    for _ in 0..50 {
-        let (ran, barrier) = (leak(AtomicBool::new(false)), SpinBarrier::new(2));
-        pool.install(|| {
-            filch::join(
-                || {
-                    barrier.wait();
-                    filch::spawn(|| ran.store(true, Ordering::Release));
-                },
-                || {
-                    barrier.wait();
-                    // Only the worker that waits for this can run it.
-                    spin_until(|| ran.load(Ordering::Acquire));
-                },
-            );
-        });
-    }
-}
-
 /// A worker waits for an inner install of its own. Another worker waits for a job of an outer
 /// install. Only the second may run what that job forks.
 fn forks_beside_a_nested_install(here: &Pool, there: &Pool) {
@@ -524,10 +301,6 @@ fn a_worker_in_a_nested_install_does_not_take_the_wake_up_of_another() {
     let _watchdog = watchdog();
     let (here, there) = (pool(3), pool(4));
     (0..60).for_each(|_| forks_beside_a_nested_install(&here, &there));
-}
-
-fn leak<T>(value: T) -> &'static T {
-    Box::leak(Box::new(value))
 }
 
 #[test]
