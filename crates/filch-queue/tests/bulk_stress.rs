@@ -2,7 +2,7 @@
 //!
 //! The owner pushes and pops, and the thief steals shares.
 //!
-//! `stress.rs` shows, as for every queue, that single tasks are stolen exactly once, also by
+//! `stress/` shows, as for every queue, that single tasks are stolen exactly once, also by
 //! several thieves.
 #![cfg(not(loom))]
 

@@ -2,9 +2,10 @@
 
 use std::collections::{HashMap, HashSet};
 
-use super::body::{is_observed, Body};
+use super::body::Body;
 use super::code::{Final, Operation, Program, Routine, Value, FIELD_BITS};
 use super::live::{in_value as reads, live};
+use super::observed::is_observed;
 use super::syntax::{Declared, Expression, File, Item, Statement};
 use super::{Settings, SyntaxError};
 

@@ -78,6 +78,7 @@ mod code;
 mod compile;
 mod lexer;
 mod live;
+mod observed;
 mod syntax;
 #[cfg(test)]
 mod tests;

@@ -36,12 +36,15 @@
 //! matters whether a store came before the barrier.
 
 mod buffer;
+mod event;
+mod execute;
 mod state;
 mod step;
 
 pub use buffer::{Buffer, Coalescing};
+pub use event::{Event, Fault};
 pub use state::State;
-pub use step::{Action, Event, Fault};
+pub use step::Action;
 
 use crate::language::{self, Program, Settings, SyntaxError};
 use state::Layout;
