@@ -61,8 +61,7 @@
 //!
 //! Model-checked on bounded TSO: `crates/filch-model/src/models/thep.tso`.
 
-mod head;
-mod settle;
+mod words;
 
 use core::cell::Cell;
 use core::marker::PhantomData;
@@ -78,7 +77,7 @@ use crate::sync::{pause, AtomicU64, AtomicUsize, Ordering};
 use crate::traits::queue_shape;
 use crate::turnstile::Turnstile;
 use crate::{CapacityError, PushError, Steal};
-use head::Head;
+use words::{Head, Shared, NO_ECHO};
 
 /// The maximum number of slots: differences of 32-bit indices need a sign.
 const LIMIT: usize = 1 << 30;
@@ -87,18 +86,6 @@ const LIMIT: usize = 1 << 30;
 ///
 /// An owner that pops all the time answers in fewer.
 const MAX_TURNS: u32 = 64;
-
-/// The echo of no steal.
-const NO_ECHO: u64 = u64::MAX;
-
-struct Shared<T> {
-    head: CachePadded<AtomicU64>,
-    tail: CachePadded<AtomicUsize>,
-    echo: CachePadded<AtomicU64>,
-    storage: CachePadded<Storage<T, (), Turnstile>>,
-    hidden_pops: CachePadded<HiddenPops>,
-    spacer: Spacer,
-}
 
 /// The owner's side: pushes tasks, and pops the youngest task without a fence.
 pub struct Owner<T, B: Trust = Untrusted> {
@@ -435,6 +422,59 @@ impl<T> Shared<T> {
         (Some(unsafe { ring.slot(tail).read().assume_init() }), tail)
     }
 
+    /// Frees memory after a pop.
+    ///
+    /// A smaller array has no slots for tasks that the owner regards as popped. So if the bound is
+    /// untrusted, the owner first settles them. Returns the tail to continue from, and the view
+    /// from there.
+    #[cold]
+    #[inline(never)]
+    fn settle_and_free_memory<B: Trust>(&self, ring: Ring<T>, tail: usize) -> (usize, Ring<T>) {
+        let (tail, ring) =
+            if !B::TRUSTED && ring.may_shrink(&self.storage) { self.settle(ring, tail) } else { (tail, ring) };
+        (tail, self.free_memory(ring, tail))
+    }
+
+    /// Makes up for the missing fences of pops, before their indices are reused.
+    ///
+    /// Returns the tail to continue from, and the view from there.
+    #[cold]
+    #[inline(never)]
+    fn settle(&self, ring: Ring<T>, tail: usize) -> (usize, Ring<T>) {
+        // Pairs with the barrier in `steal`: a thief that did not see this tail has announced its
+        // steal before the load here.
+        barrier::full();
+        // Relaxed: if the head is past the tail, the lock decides.
+        if Head::unpack(self.head.load(Ordering::Relaxed)).distance(tail) >= 0 {
+            return (tail, ring);
+        }
+        let _lock = self.storage.turnstiles().enter();
+        // Relaxed: only the holder of the lock writes the head.
+        let head = Head::unpack(self.head.load(Ordering::Relaxed));
+        if head.distance(tail) >= 0 {
+            return (tail, ring);
+        }
+        let tail = head.full(tail);
+        // Release: a thief may read the tail from here.
+        self.tail.store(tail, Ordering::Release);
+        (tail, ring.with_head(tail))
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn make_room(&self, ring: Ring<T>, tail: usize) -> Result<Ring<T>, CapacityError> {
+        // Acquire: pairs with the release in `steal`. Thieves have read the slots before the one
+        // before the head.
+        let head = Head::unpack(self.head.load(Ordering::Acquire));
+        ring.make_room(&self.storage, head.full(tail), tail)
+    }
+
+    fn free_memory(&self, ring: Ring<T>, tail: usize) -> Ring<T> {
+        // Acquire: as in `make_room`.
+        let head = Head::unpack(self.head.load(Ordering::Acquire));
+        ring.free_memory(&self.storage, head.full(tail), tail)
+    }
+
     fn len(&self) -> usize {
         // Acquire, then relaxed: a hint, but the tail is not older than the head.
         let (head, tail) = (self.head.load(Ordering::Acquire), self.tail.load(Ordering::Relaxed));
@@ -445,17 +485,6 @@ impl<T> Shared<T> {
 impl<T, B: Trust> Drop for Owner<T, B> {
     fn drop(&mut self) {
         self.shared.hidden_pops.close();
-    }
-}
-
-impl<T> Drop for Shared<T> {
-    fn drop(&mut self) {
-        // Relaxed: no other handle is left.
-        let tail = self.tail.load(Ordering::Relaxed);
-        let head = Head::unpack(self.head.load(Ordering::Relaxed)).full(tail);
-        // SAFETY: no other handle is left. The tasks between head and tail were pushed and not
-        // taken.
-        unsafe { ring::drop_tasks(&self.storage, head, tail) };
     }
 }
 
