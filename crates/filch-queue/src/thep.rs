@@ -49,6 +49,14 @@
 //! As in [`ff_the`](crate::ff_the): a queue made by a safe constructor may then return a task
 //! twice, and loses none.
 //!
+//! # Linearizability
+//!
+//! This queue is not linearizable, for the same reason as [`the`](crate::the): a push returns while
+//! its stores wait in the store buffer, and a steal that begins later returns [`Steal::Empty`]. A
+//! fence at the end of push would make it linearizable to a deque (section 3.3 of the paper), with
+//! pop as it is. Push has no such fence, because no task is lost without it: the owner pops what
+//! thieves miss. The models `linearizability/thep` and `linearizability/thep-fenced-push` show both.
+//!
 //! # Platforms
 //!
 //! Only on x86-64 does the owner have no fence. On other CPUs, or with `--cfg filch_fenced`, the

@@ -12,6 +12,7 @@ mod fence_free;
 mod ff_cl;
 mod ff_the;
 mod idempotent;
+mod linearizability;
 mod runtime;
 mod scenario;
 mod the;
@@ -163,6 +164,7 @@ pub fn all() -> Vec<Model> {
         ff_the::models(),
         ff_cl::models(),
         thep::models(),
+        linearizability::models(),
         asymmetric::models(),
         idempotent::lifo::models(),
         idempotent::fifo::models(),
