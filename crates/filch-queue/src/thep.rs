@@ -26,6 +26,17 @@
 //! The store of the echo is the first of the x extra stores of a pop: it goes to another cache line
 //! than the tail.
 //!
+//! # One word or two
+//!
+//! The paper notes that the counter can be a word of its own, for one more load in each pop. The
+//! order of the thief's stores then matters: head first, counter second. With the counter first, the
+//! owner can echo it in two pops that both load the old head, and the thief takes the task of the
+//! second, whose tail is still hidden. The owner may load the two words in either order: the tail of
+//! the pop that echoes is visible with the echo, and later pops see the new head. This queue keeps
+//! both in one word, which needs no such argument and saves the load. The models
+//! `thep/separate-counter`, `thep/separate-counter-loaded-last` (both hold) and
+//! `thep/separate-counter-stored-first` (a task is extracted twice) show this.
+//!
 //! # Widths
 //!
 //! Indices are compared modulo 2^32, so a queue holds fewer than 2^30 tasks, and a push beyond that
