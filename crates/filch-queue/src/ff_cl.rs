@@ -35,6 +35,8 @@
 //! is lost without it: the owner pops what thieves miss. The models `linearizability/ff_cl` and
 //! `linearizability/ff_cl-fenced-push` show both.
 //!
+//! Why the laws of order do not demand a fence in pop: see [`bound`](crate::bound).
+//!
 //! # Platforms
 //!
 //! Only on x86-64 does the owner have no fence. On other CPUs, or with `--cfg filch_fenced`, the

@@ -42,6 +42,8 @@
 //! an empty queue too, needs no fence for that (`linearizability/ff_the-figure`). Push has no
 //! fence, because no task is lost without it: the owner pops what thieves miss.
 //!
+//! Why the laws of order do not demand a fence in pop: see [`bound`](crate::bound).
+//!
 //! # Platforms
 //!
 //! Only on x86-64 does the owner have no fence. On other CPUs, or with `--cfg filch_fenced`, the

@@ -68,6 +68,8 @@
 //! pop as it is. Push has no such fence, because no task is lost without it: the owner pops what
 //! thieves miss. The models `linearizability/thep` and `linearizability/thep-fenced-push` show both.
 //!
+//! Why the laws of order do not demand a fence in pop: see [`bound`](crate::bound).
+//!
 //! # Platforms
 //!
 //! Only on x86-64 does the owner have no fence. On other CPUs, or with `--cfg filch_fenced`, the

@@ -29,6 +29,7 @@ macro_rules! with_history {
         concat!(include_str!($file), include_str!("history.tso"))
     };
 }
+pub(super) use with_history;
 
 /// The queue is empty at first. The owner pushes the tasks and empties the queue; each thief steals
 /// once.

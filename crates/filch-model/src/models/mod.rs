@@ -12,6 +12,7 @@ mod fence_free;
 mod ff_cl;
 mod ff_the;
 mod idempotent;
+mod laws;
 mod linearizability;
 mod runtime;
 mod scenario;
@@ -165,6 +166,7 @@ pub fn all() -> Vec<Model> {
         ff_cl::models(),
         thep::models(),
         linearizability::models(),
+        laws::models(),
         asymmetric::models(),
         idempotent::lifo::models(),
         idempotent::fifo::models(),
