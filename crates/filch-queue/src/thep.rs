@@ -29,11 +29,11 @@
 //! # One word or two
 //!
 //! The paper notes that the counter can be a word of its own, for one more load in each pop. The
-//! order of the thief's stores then matters: head first, counter second. With the counter first, the
-//! owner can echo it in two pops that both load the old head, and the thief takes the task of the
-//! second, whose tail is still hidden. The owner may load the two words in either order: the tail of
-//! the pop that echoes is visible with the echo, and later pops see the new head. This queue keeps
-//! both in one word, which needs no such argument and saves the load. The models
+//! order of the thief's stores then matters: head first, counter second. With the counter first,
+//! the owner can echo it in two pops that both load the old head, and the thief takes the task of
+//! the second, whose tail is still hidden. The owner may load the two words in either order: the
+//! tail of the pop that echoes is visible with the echo, and later pops see the new head. This
+//! queue keeps both in one word, which needs no such argument and saves the load. The models
 //! `thep/separate-counter`, `thep/separate-counter-loaded-last` (both hold) and
 //! `thep/separate-counter-stored-first` (a task is extracted twice) show this.
 //!
@@ -66,7 +66,8 @@
 //! its stores wait in the store buffer, and a steal that begins later returns [`Steal::Empty`]. A
 //! fence at the end of push would make it linearizable to a deque (section 3.3 of the paper), with
 //! pop as it is. Push has no such fence, because no task is lost without it: the owner pops what
-//! thieves miss. The models `linearizability/thep` and `linearizability/thep-fenced-push` show both.
+//! thieves miss. The models `linearizability/thep` and `linearizability/thep-fenced-push` show
+//! both.
 //!
 //! Why the laws of order do not demand a fence in pop: see [`bound`](crate::bound).
 //!

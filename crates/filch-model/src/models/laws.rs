@@ -1,10 +1,10 @@
-//! Section 6 of *Fence-Free Work Stealing on Bounded TSO Processors*: why pops without a fence do not
-//! contradict the laws of order.
+//! Section 6 of *Fence-Free Work Stealing on Bounded TSO Processors*: why pops without a fence do
+//! not contradict the laws of order.
 //!
 //! The law: if two methods are strongly non-commutative, each changing the other's answer if it
 //! comes first, then a linearizable and tight implementation has a run with an atomic instruction
-//! in the method, or (on TSO) a fence. Tight means that every sequential run of the specification is
-//! a run of the implementation. A pop and a steal are such methods, but only on a queue with one
+//! in the method, or (on TSO) a fence. Tight means that every sequential run of the specification
+//! is a run of the implementation. A pop and a steal are such methods, but only on a queue with one
 //! task. So each model has one task and a thief whose steal begins and ends before the owner pops,
 //! unless it says otherwise. The claim `SPARES` is that no steal extracts a task. It is refuted
 //! where the implementation is tight.
@@ -12,7 +12,7 @@
 //! | queue | a steal alone, one task | so |
 //! |---|---|---|
 //! | Chase-Lev, THE | takes the task | tight; the pop has a fence |
-//! | FF-THE | aborts | not tight: the specification is another one, the deque whose steals may abort |
+//! | FF-THE | aborts | not tight: its specification is a deque whose steals may abort |
 //! | FF-CL | aborts | the same |
 //! | THEP | never returns | not tight, by waiting; its specification is the deque |
 //!

@@ -13,8 +13,8 @@
 //! before the store of the tail does not help. It is the store of the tail that thieves miss.
 //!
 //! FF-THE as in figure 3 needs no fence. Its thief never reports an empty queue; it aborts, which
-//! the relaxed specification allows at any time. Only the thief of filch, which tells an empty queue
-//! from one with at most delta tasks, can be wrong about that. The paper says that all of its
+//! the relaxed specification allows at any time. Only the thief of filch, which tells an empty
+//! queue from one with at most delta tasks, can be wrong about that. The paper says that all of its
 //! algorithms have such violations.
 
 use super::fence_free::exact;

@@ -6,6 +6,7 @@
 //! Each model has cases: a machine, a number of tasks and thieves, and the expected result.
 
 mod asymmetric;
+mod blitz;
 pub mod bulk;
 mod chase_lev;
 mod fence_free;
@@ -178,6 +179,7 @@ pub fn all() -> Vec<Model> {
         runtime::seats::models(),
         bulk::queue::models(),
         bulk::published::models(),
+        blitz::deque::models(),
     ];
     families.concat()
 }

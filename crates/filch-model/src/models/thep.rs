@@ -22,9 +22,9 @@
 //! The counter may be a word of its own (`thep/separate-counter`). Then a thief must store the head
 //! before the counter. If it stores the counter first, the owner can echo it in two pops that both
 //! load the old head. The thief sees the first pop with its echo; the second is still hidden, so a
-//! task is extracted twice. In which order the owner loads the two words does not matter: a pop that
-//! loads the new counter may have loaded the old head, but its own tail is visible with its echo, and
-//! all later pops see the new head. On sequential consistency no order matters.
+//! task is extracted twice. In which order the owner loads the two words does not matter: a pop
+//! that loads the new counter may have loaded the old head, but its own tail is visible with its
+//! echo, and all later pops see the new head. On sequential consistency no order matters.
 //!
 //! If the bound is not guaranteed and delta is too small, a task may be extracted twice, but none
 //! is lost. The first push after a pop settles, and a pop settles before it moves to a smaller
