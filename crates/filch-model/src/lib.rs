@@ -2,6 +2,7 @@
 
 pub mod delta;
 pub mod explore;
+pub mod history;
 pub mod language;
 pub mod litmus;
 pub mod machine;

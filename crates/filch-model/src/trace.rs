@@ -151,6 +151,11 @@ fn verdict(machine: &Machine, state: &State, example: &Counterexample) -> String
                 }
             }
         }
+        crate::search::Claim::Linearizable => {
+            if let Some(history) = crate::history::History::of(machine, state) {
+                verdict += &format!(": {history}");
+            }
+        }
         crate::search::Claim::EndsWell | crate::search::Claim::Ends => {}
     }
     verdict + "."

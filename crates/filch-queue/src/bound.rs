@@ -9,6 +9,23 @@
 //! Two consecutive stores to the same cache line may leave the buffer as one. Without a store to
 //! another line between them, any number of pops could hide behind a single entry. Hence x is at
 //! least 1, and the queues make that store themselves.
+//!
+//! # The laws of order
+//!
+//! The "laws of order" say that some methods need a fence or an atomic instruction: those that
+//! change each other's answers, in a linearizable and *tight* implementation. Tight means that it
+//! has every sequential run of its specification. A pop and a steal are such methods if the queue
+//! has one task. The fence-free queues are not tight (section 6 of the paper), and this does not
+//! depend on the store buffer. A steal that runs alone on one task aborts in
+//! [`ff_the`](crate::ff_the) and [`ff_cl`](crate::ff_cl), and waits in [`thep`](crate::thep). So no
+//! steal comes first and takes the task that a hidden pop has taken. With a delta of 0, `ff_the`
+//! would be tight, and owner and thief could both take the only task. `ff_cl` would be tight too
+//! and still safe with one task, because its pop of the last task is a CAS; there, delta protects
+//! queues with more tasks.
+//!
+//! What the bound is for: with it, a steal from more than delta tasks succeeds. Without it, every
+//! steal would have to abort or wait. The models `laws/…` (`crates/filch-model/src/models/laws.rs`)
+//! show each of these statements.
 
 use core::num::NonZeroUsize;
 

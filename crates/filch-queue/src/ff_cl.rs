@@ -26,6 +26,17 @@
 //! it, a thief has taken the popped task, or may be about to take it, and the owner continues after
 //! it. This also holds in the C11 model without any bound, where it is checked.
 //!
+//! # Linearizability
+//!
+//! This queue is not linearizable, for the same reason as [`chase_lev`](crate::chase_lev): a push
+//! returns while its stores wait in the store buffer, and a steal that begins later returns
+//! [`Steal::Empty`]. A fence at the end of push would make it linearizable to a deque whose steals
+//! may abort (section 3.3 of the paper), with pop as it is. Push has no such fence, because no task
+//! is lost without it: the owner pops what thieves miss. The models `linearizability/ff_cl` and
+//! `linearizability/ff_cl-fenced-push` show both.
+//!
+//! Why the laws of order do not demand a fence in pop: see [`bound`](crate::bound).
+//!
 //! # Platforms
 //!
 //! Only on x86-64 does the owner have no fence. On other CPUs, or with `--cfg filch_fenced`, the

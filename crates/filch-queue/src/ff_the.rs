@@ -32,6 +32,18 @@
 //! queue returns [`Steal::Empty`] if the tail that the thief loads says so, since hidden pops can
 //! only have lowered the tail.
 //!
+//! # Linearizability
+//!
+//! This queue is not linearizable, for the same reason as [`the`](crate::the): a push returns while
+//! its stores wait in the store buffer, and a steal that begins later returns [`Steal::Empty`]. A
+//! fence at the end of push would make it linearizable to a deque whose steals may abort (section
+//! 3.3 of the paper), with pop as it is. The models `linearizability/ff_the` and
+//! `linearizability/ff_the-fenced-push` show both. The queue of the figure, whose steals abort on
+//! an empty queue too, needs no fence for that (`linearizability/ff_the-figure`). Push has no
+//! fence, because no task is lost without it: the owner pops what thieves miss.
+//!
+//! Why the laws of order do not demand a fence in pop: see [`bound`](crate::bound).
+//!
 //! # Platforms
 //!
 //! Only on x86-64 does the owner have no fence. On other CPUs, or with `--cfg filch_fenced`, the

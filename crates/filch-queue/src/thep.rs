@@ -26,6 +26,17 @@
 //! The store of the echo is the first of the x extra stores of a pop: it goes to another cache line
 //! than the tail.
 //!
+//! # One word or two
+//!
+//! The paper notes that the counter can be a word of its own, for one more load in each pop. The
+//! order of the thief's stores then matters: head first, counter second. With the counter first,
+//! the owner can echo it in two pops that both load the old head, and the thief takes the task of
+//! the second, whose tail is still hidden. The owner may load the two words in either order: the
+//! tail of the pop that echoes is visible with the echo, and later pops see the new head. This
+//! queue keeps both in one word, which needs no such argument and saves the load. The models
+//! `thep/separate-counter`, `thep/separate-counter-loaded-last` (both hold) and
+//! `thep/separate-counter-stored-first` (a task is extracted twice) show this.
+//!
 //! # Widths
 //!
 //! Indices are compared modulo 2^32, so a queue holds fewer than 2^30 tasks, and a push beyond that
@@ -48,6 +59,17 @@
 //!
 //! As in [`ff_the`](crate::ff_the): a queue made by a safe constructor may then return a task
 //! twice, and loses none.
+//!
+//! # Linearizability
+//!
+//! This queue is not linearizable, for the same reason as [`the`](crate::the): a push returns while
+//! its stores wait in the store buffer, and a steal that begins later returns [`Steal::Empty`]. A
+//! fence at the end of push would make it linearizable to a deque (section 3.3 of the paper), with
+//! pop as it is. Push has no such fence, because no task is lost without it: the owner pops what
+//! thieves miss. The models `linearizability/thep` and `linearizability/thep-fenced-push` show
+//! both.
+//!
+//! Why the laws of order do not demand a fence in pop: see [`bound`](crate::bound).
 //!
 //! # Platforms
 //!

@@ -6,12 +6,15 @@
 //! Each model has cases: a machine, a number of tasks and thieves, and the expected result.
 
 mod asymmetric;
+mod blitz;
 pub mod bulk;
 mod chase_lev;
 mod fence_free;
 mod ff_cl;
 mod ff_the;
 mod idempotent;
+mod laws;
+mod linearizability;
 mod runtime;
 mod scenario;
 mod the;
@@ -163,6 +166,8 @@ pub fn all() -> Vec<Model> {
         ff_the::models(),
         ff_cl::models(),
         thep::models(),
+        linearizability::models(),
+        laws::models(),
         asymmetric::models(),
         idempotent::lifo::models(),
         idempotent::fifo::models(),
@@ -174,6 +179,7 @@ pub fn all() -> Vec<Model> {
         runtime::seats::models(),
         bulk::queue::models(),
         bulk::published::models(),
+        blitz::deque::models(),
     ];
     families.concat()
 }

@@ -19,6 +19,13 @@
 //! counter that it can see there. The counter of filch has 2^32 values, and no store waits that
 //! long.
 //!
+//! The counter may be a word of its own (`thep/separate-counter`). Then a thief must store the head
+//! before the counter. If it stores the counter first, the owner can echo it in two pops that both
+//! load the old head. The thief sees the first pop with its echo; the second is still hidden, so a
+//! task is extracted twice. In which order the owner loads the two words does not matter: a pop
+//! that loads the new counter may have loaded the old head, but its own tail is visible with its
+//! echo, and all later pops see the new head. On sequential consistency no order matters.
+//!
 //! If the bound is not guaranteed and delta is too small, a task may be extracted twice, but none
 //! is lost. The first push after a pop settles, and a pop settles before it moves to a smaller
 //! array. Without the settling push a task is lost. Without the settling pop a thief takes the
@@ -122,6 +129,40 @@ pub(in crate::models) fn models() -> Vec<Model> {
             ..thep.clone()
         },
         Model {
+            name: "thep/separate-counter",
+            about: "THEP with the counter in a word of its own, which a thief stores after the head",
+            mirrors: "section 5 of Fence-Free Work Stealing on Bounded TSO Processors",
+            form: &[("SEPARATE", 1)],
+            cases: [fence_free::exactly_once(1), vec![in_order()]].concat(),
+            ..thep.clone()
+        },
+        Model {
+            name: "thep/separate-counter-loaded-last",
+            about: "THEP with a counter that the owner loads after the head: as good as before it",
+            mirrors: "section 5 of Fence-Free Work Stealing on Bounded TSO Processors",
+            form: &[("SEPARATE", 1), ("HEAD_LOADED_FIRST", 1)],
+            cases: fence_free::exactly_once(1),
+            ..thep.clone()
+        },
+        Model {
+            name: "thep/separate-counter-stored-first",
+            about: "THEP with a counter that a thief stores before the head: an echo proves too little",
+            mirrors: "section 5 of Fence-Free Work Stealing on Bounded TSO Processors",
+            form: &[("SEPARATE", 1), ("HEAD_STORED_FIRST", 0)],
+            cases: stored_first(),
+            ends: false,
+            ..thep.clone()
+        },
+        Model {
+            name: "thep/separate-counter-both-wrong",
+            about: "THEP with a counter that a thief stores before the head and the owner loads after it",
+            mirrors: "section 5 of Fence-Free Work Stealing on Bounded TSO Processors",
+            form: &[("SEPARATE", 1), ("HEAD_STORED_FIRST", 0), ("HEAD_LOADED_FIRST", 1)],
+            cases: stored_first(),
+            ends: false,
+            ..thep.clone()
+        },
+        Model {
             name: "thep/untrusted",
             about: "THEP as the safe constructors make it: at least once with any delta",
             form: &[("TRUSTED", 0)],
@@ -148,6 +189,17 @@ pub(in crate::models) fn models() -> Vec<Model> {
         },
     ];
     [thep].into_iter().chain(other_forms).collect()
+}
+
+/// Cases of a thief that stores the counter before the head.
+fn stored_first() -> Vec<Case> {
+    let refuted = |bound| Case::refutes(Claim::AtMostOnce, exact(Buffer::Bounded(bound), 1, 0)).quick();
+    (1..=4).map(refuted).chain([in_order()]).collect()
+}
+
+/// A case without store buffers.
+fn in_order() -> Case {
+    Case::holds(Parameters::new(0, 3, 1).with_delta(1, 1)).quick()
 }
 
 #[cfg(test)]

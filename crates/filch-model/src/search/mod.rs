@@ -14,6 +14,7 @@ use std::time::{Duration, Instant};
 
 use stateright::{Checker, HasDiscoveries, Model};
 
+use crate::history::History;
 use crate::machine::{Action, Machine, State};
 
 /// A claim about a machine, in the order of reports.
@@ -27,6 +28,8 @@ pub enum Claim {
     NothingLost,
     /// The conditions under `finally` are true at the end.
     EndsWell,
+    /// The [history](crate::history) of operations is linearizable, if the program records one.
+    Linearizable,
     /// Some step is possible unless all threads have ended.
     NeverStuck,
     /// Every fair run ends. In a fair run no step stays possible forever without being made.
@@ -35,8 +38,15 @@ pub enum Claim {
 
 impl Claim {
     /// All claims.
-    pub const ALL: [Claim; 6] =
-        [Claim::NoFault, Claim::AtMostOnce, Claim::NothingLost, Claim::EndsWell, Claim::NeverStuck, Claim::Ends];
+    pub const ALL: [Claim; 7] = [
+        Claim::NoFault,
+        Claim::AtMostOnce,
+        Claim::NothingLost,
+        Claim::EndsWell,
+        Claim::Linearizable,
+        Claim::NeverStuck,
+        Claim::Ends,
+    ];
 
     /// Describes what happens if the claim is broken.
     pub fn refutation(self) -> &'static str {
@@ -45,6 +55,7 @@ impl Claim {
             Claim::AtMostOnce => "a task is extracted twice",
             Claim::NothingLost => "a task is lost",
             Claim::EndsWell => "a condition under `finally` is false",
+            Claim::Linearizable => "the history is not linearizable",
             Claim::NeverStuck => "a thread is stuck",
             Claim::Ends => "a fair run never ends",
         }
@@ -67,7 +78,11 @@ impl Claim {
         if claims.nothing_lost && machine.all_extracted(state).any(|times| times == 0) {
             return Some(Claim::NothingLost);
         }
-        (!machine.ends_well(state)).then_some(Claim::EndsWell)
+        if !machine.ends_well(state) {
+            return Some(Claim::EndsWell);
+        }
+        let history = History::of(machine, state)?;
+        (!history.is_linearizable()).then_some(Claim::Linearizable)
     }
 }
 
