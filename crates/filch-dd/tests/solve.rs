@@ -2,6 +2,9 @@
 
 mod tiny;
 
+use filch_dd::master::queue::{Bulk, ChaseLev, Locked, Queue};
+use filch_dd::problems::bits::Words;
+use filch_dd::problems::independent_set;
 use filch_dd::{Cutset, Relaxation, Sense, SolveStatus, Solver, Width};
 use tiny::{brute_force, IndependentSet, Jobs, Knapsack, TwoSacks};
 
@@ -88,4 +91,23 @@ fn jobs_have_the_least_lateness_and_impossible_ones_are_infeasible() {
         holds_in_every_way(&problem, &format!("jobs {seed}"), Some(|solver| solver.dominance()));
     }
     assert!(impossible >= 3, "only {impossible} instances were impossible");
+}
+
+/// Two threads on this kind of queue prove `expected`.
+fn holds_on<Q: Queue>(problem: &impl Relaxation, expected: Option<i64>) {
+    let outcome = Solver::new(problem).width(Width::Fixed(4)).threads(2).solve_on::<Q>().expect("a valid problem");
+    assert_eq!((outcome.status, outcome.best.map(|best| best.cost)), (SolveStatus::Optimal, expected));
+    assert_eq!(outcome.statistics.workers.len(), 2);
+}
+
+#[test]
+fn every_kind_of_queue_proves_the_same_optimum() {
+    for seed in 1..6 {
+        let problem = independent_set::IndependentSet::<Words<1>>::new(independent_set::random(60, 200, 9, seed));
+        let alone = Solver::new(&problem).solve().expect("a valid problem");
+        let expected = alone.best.map(|best| best.cost);
+        holds_on::<Bulk>(&problem, expected);
+        holds_on::<ChaseLev>(&problem, expected);
+        holds_on::<Locked>(&problem, expected);
+    }
 }

@@ -5,6 +5,7 @@
 use std::cell::RefCell;
 use std::panic::{catch_unwind, AssertUnwindSafe};
 
+use super::queue::Queue;
 use super::shared::{Clock, Shared, Waker};
 use super::worker::{Step, Worker};
 use super::worker_data::WorkerData;
@@ -12,17 +13,17 @@ use super::Work;
 use crate::sync::Ordering;
 
 /// The workers that do not wait, by index, without the one whose turn it is.
-struct ActiveWorkers<W: Work>(RefCell<Vec<Option<WorkerData<W>>>>);
+struct ActiveWorkers<W: Work<Q>, Q: Queue>(RefCell<Vec<Option<WorkerData<W, Q>>>>);
 
-impl<W: Work> Waker<W> for ActiveWorkers<W> {
-    fn wake(&self, data: WorkerData<W>) {
+impl<W: Work<Q>, Q: Queue> Waker<W, Q> for ActiveWorkers<W, Q> {
+    fn wake(&self, data: WorkerData<W, Q>) {
         let index = data.index;
         self.0.borrow_mut()[index] = Some(data);
     }
 }
 
 /// Runs all workers until the run is over. A panic ends the run, and is kept.
-pub(super) fn run<W: Work>(shared: &Shared<'_, W>, first: WorkerData<W>) {
+pub(super) fn run<W: Work<Q>, Q: Queue>(shared: &Shared<'_, W, Q>, first: WorkerData<W, Q>) {
     let active = ActiveWorkers(RefCell::new(shared.worker_infos.iter().map(|_| None).collect()));
     active.wake(first);
     let result = catch_unwind(AssertUnwindSafe(|| while run_round(shared, &active) {}));
@@ -35,7 +36,7 @@ pub(super) fn run<W: Work>(shared: &Shared<'_, W>, first: WorkerData<W>) {
 }
 
 /// Makes a step of each worker that does not wait. Returns whether any worker is left.
-fn run_round<W: Work>(shared: &Shared<'_, W>, active: &ActiveWorkers<W>) -> bool {
+fn run_round<W: Work<Q>, Q: Queue>(shared: &Shared<'_, W, Q>, active: &ActiveWorkers<W, Q>) -> bool {
     let mut any_active = false;
     for index in 0..shared.worker_infos.len() {
         let data = active.0.borrow_mut()[index].take();

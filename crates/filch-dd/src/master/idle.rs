@@ -22,6 +22,7 @@
 //! and no other worker needs to be woken for it.
 
 use super::master_state::MasterState;
+use super::queue::{Queue, QueueOwner};
 use super::report::Ending;
 use super::shared::{Shared, Waker};
 use super::worker_data::WorkerData;
@@ -29,12 +30,12 @@ use super::Work;
 use crate::defect::{defect, Defect};
 use crate::sync::{thread, MutexGuard, Ordering};
 
-impl<W: Work> Shared<'_, W> {
+impl<W: Work<Q>, Q: Queue> Shared<'_, W, Q> {
     /// Finds tasks for a worker that has none left, and returns the worker.
     ///
     /// If there are none, the worker waits in the master's data, without a thread.
     #[cold]
-    pub(super) fn idle(&self, mut data: WorkerData<W>, waker: &dyn Waker<W>) -> Option<WorkerData<W>> {
+    pub(super) fn idle(&self, mut data: WorkerData<W, Q>, waker: &dyn Waker<W, Q>) -> Option<WorkerData<W, Q>> {
         data.idle_since.get_or_insert_with(|| self.clock.now());
         self.end_running_low(data.index);
         let looked = self.find_tasks(&mut data, waker);
@@ -78,7 +79,11 @@ impl<W: Work> Shared<'_, W> {
     ///
     /// Returns `None` if the worker has tasks now. Otherwise the caller still holds the master
     /// lock.
-    fn find_tasks(&self, data: &mut WorkerData<W>, waker: &dyn Waker<W>) -> Option<MutexGuard<'_, MasterState<W>>> {
+    fn find_tasks(
+        &self,
+        data: &mut WorkerData<W, Q>,
+        waker: &dyn Waker<W, Q>,
+    ) -> Option<MutexGuard<'_, MasterState<W, Q>>> {
         let mut master = self.master_lock.lock();
         // Relaxed: it only decides which worker looks first.
         self.last_master.store(data.index, Ordering::Relaxed);
@@ -98,7 +103,7 @@ impl<W: Work> Shared<'_, W> {
     }
 
     /// Serves once more if a worker has left a request meanwhile.
-    pub(super) fn serve_requests(&self, waker: &dyn Waker<W>) {
+    pub(super) fn serve_requests(&self, waker: &dyn Waker<W, Q>) {
         if self.master_lock.has_request() {
             self.master_lock.try_serve(|master| {
                 self.serve(master, waker, None);

@@ -8,7 +8,7 @@ use super::inbox::Mail;
 use super::notes::Note;
 use super::overview::{Overview, State, WorkerStatus};
 use super::policy::Policy;
-use super::queue::Thief;
+use super::queue::{Queue, QueueThief};
 use super::region::Region;
 use super::report::{Counts, Log, Transfer};
 use super::shared::{Shared, Waker};
@@ -18,10 +18,10 @@ use crate::defect::{defect, Defect};
 use crate::sync::{lock, Ordering};
 
 /// The data of the master: all thieves, the workers that wait, and the overview.
-pub(super) struct MasterState<W: Work> {
-    thieves: Vec<Thief<W::Task>>,
+pub(super) struct MasterState<W: Work<Q>, Q: Queue> {
+    thieves: Vec<Q::Thief<W::Task>>,
     /// The workers that wait, and in the end all workers.
-    pub(super) parked: Vec<Option<WorkerData<W>>>,
+    pub(super) parked: Vec<Option<WorkerData<W, Q>>>,
     /// The number of workers that do not wait.
     pub(super) active: usize,
     policy: Box<dyn Policy>,
@@ -32,11 +32,11 @@ pub(super) struct MasterState<W: Work> {
     wanting: Vec<usize>,
 }
 
-impl<W: Work> MasterState<W> {
+impl<W: Work<Q>, Q: Queue> MasterState<W, Q> {
     /// Returns the data of a master whose workers all wait, except the first.
     pub(super) fn new(
-        thieves: Vec<Thief<W::Task>>,
-        parked: Vec<Option<WorkerData<W>>>,
+        thieves: Vec<Q::Thief<W::Task>>,
+        parked: Vec<Option<WorkerData<W, Q>>>,
         policy: Box<dyn Policy>,
         log: Log,
     ) -> Self {
@@ -67,7 +67,7 @@ impl<W: Work> MasterState<W> {
     }
 }
 
-impl<W: Work> Shared<'_, W> {
+impl<W: Work<Q>, Q: Queue> Shared<'_, W, Q> {
     /// Moves tasks to the workers that want work, as the policy decides, until it returns `None`.
     ///
     /// `own` is the caller if it is one of them and has no task at all.
@@ -75,9 +75,9 @@ impl<W: Work> Shared<'_, W> {
     /// Returns the number of batches that were moved.
     pub(super) fn serve(
         &self,
-        master: &mut MasterState<W>,
-        waker: &dyn Waker<W>,
-        mut own: Option<&mut WorkerData<W>>,
+        master: &mut MasterState<W, Q>,
+        waker: &dyn Waker<W, Q>,
+        mut own: Option<&mut WorkerData<W, Q>>,
     ) -> usize {
         // Parked workers may have ended instead of waiting, and must not be woken again.
         // Relaxed: a worker that ends takes the master lock after it has seen that the run is over.
@@ -137,12 +137,12 @@ impl<W: Work> Shared<'_, W> {
     ///
     /// Workers without tasks come first, the caller before the others; then those with the fewest
     /// tasks.
-    fn update_overview(&self, master: &mut MasterState<W>, own: Option<&WorkerData<W>>) {
+    fn update_overview(&self, master: &mut MasterState<W, Q>, own: Option<&WorkerData<W, Q>>) {
         master.statuses.clear();
         master.wanting.clear();
         for (index, info) in self.worker_infos.iter().enumerate() {
             let mail = if defect(Defect::MailIsForgotten) { 0 } else { info.inbox.len() };
-            let queued = master.thieves[index].len() + mail;
+            let queued = master.thieves[index].queued() + mail;
             let tasks = info.tasks.load(Ordering::Relaxed);
             let state = if master.parked[index].is_some() || own.is_some_and(|data| data.index == index) {
                 State::Idle
@@ -169,10 +169,10 @@ impl<W: Work> Shared<'_, W> {
     /// Takes a share of a worker's tasks, and returns the region of the oldest.
     ///
     /// The tasks come from the worker's queue, or else from its mail.
-    fn steal(&self, master: &mut MasterState<W>, from: usize, share: f64) -> Option<(Batch<W::Task>, Region)> {
+    fn steal(&self, master: &mut MasterState<W, Q>, from: usize, share: f64) -> Option<(Batch<W::Task>, Region)> {
         let thief = &mut master.thieves[from];
         let of_queue = match master.statuses[from].state {
-            State::Starting => all_but_one(share, thief.len()),
+            State::Starting => all_but_one(share, thief.queued()),
             _ => share,
         };
         let mut batch = match thief.steal(of_queue) {
@@ -187,8 +187,8 @@ impl<W: Work> Shared<'_, W> {
     }
 
     /// Takes a share of the longest queue's tasks out of the run.
-    pub(super) fn withdraw(&self, master: &mut MasterState<W>, share: f64) -> Batch<W::Task> {
-        let Some(thief) = master.thieves.iter_mut().max_by_key(|thief| thief.len()) else { return Batch::new() };
+    pub(super) fn withdraw(&self, master: &mut MasterState<W, Q>, share: f64) -> Batch<W::Task> {
+        let Some(thief) = master.thieves.iter_mut().max_by_key(|thief| thief.queued()) else { return Batch::new() };
         match thief.steal(share) {
             Ok(batch) => batch,
             Err(error) => panic!("invalid share to withdraw: {error}"),
@@ -214,7 +214,7 @@ impl<W: Work> Shared<'_, W> {
     ///
     /// Until the worker begins one of them, no other worker takes the last one. Otherwise two
     /// workers without tasks would take it from each other for ever.
-    pub(super) fn supply(&self, data: &mut WorkerData<W>, mail: Mail<W::Task, W::Learnt>) {
+    pub(super) fn supply(&self, data: &mut WorkerData<W, Q>, mail: Mail<W::Task, W::Learnt>) {
         // Relaxed: it is read under the master lock, and other workers write it only under that
         // lock.
         self.worker_infos[data.index].starting.store(true, Ordering::Relaxed);
@@ -224,7 +224,13 @@ impl<W: Work> Shared<'_, W> {
     /// Brings tasks to a worker.
     ///
     /// If the worker waits, it is woken. Otherwise the tasks go to its inbox.
-    fn deliver(&self, master: &mut MasterState<W>, to: usize, mail: Mail<W::Task, W::Learnt>, waker: &dyn Waker<W>) {
+    fn deliver(
+        &self,
+        master: &mut MasterState<W, Q>,
+        to: usize,
+        mail: Mail<W::Task, W::Learnt>,
+        waker: &dyn Waker<W, Q>,
+    ) {
         match master.parked[to].take() {
             Some(mut data) => {
                 master.active += 1;

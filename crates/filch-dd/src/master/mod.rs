@@ -81,7 +81,8 @@ mod models;
 mod notes;
 mod overview;
 mod policy;
-mod queue;
+#[doc(hidden)]
+pub mod queue;
 mod region;
 mod report;
 mod run_loop;
@@ -104,10 +105,13 @@ pub use report::{Counts, Ending, Report, Transfer, Transfers};
 pub use worker::Worker;
 
 use crate::sync::advice::AtomicU64;
+use queue::{Bulk, Queue};
 use shared::{Clock, Fencing, Limits, Plan, Shared};
 
 /// A kind of task and the function that processes it.
-pub trait Work: Sync + Sized {
+///
+/// Leave out `Q`, the kind of queue of the workers: other kinds exist only for comparison.
+pub trait Work<Q: Queue = Bulk>: Sync + Sized {
     /// The tasks in the queues.
     type Task: Send;
 
@@ -121,7 +125,7 @@ pub trait Work: Sync + Sized {
     fn region(&self, task: &Self::Task) -> Region;
 
     /// Processes a task: once, on one of the workers.
-    fn process(&self, task: Self::Task, worker: &mut Worker<'_, Self>);
+    fn process(&self, task: Self::Task, worker: &mut Worker<'_, Self, Q>);
 }
 
 /// Builder for a run: the number of workers, the policy, the limits.
@@ -227,6 +231,12 @@ impl<'p> Master<'p> {
     /// in the caller. Also if the policy returns an invalid choice, and if a pool is needed and
     /// cannot be started.
     pub fn run<W: Work>(self, roots: impl Into<Batch<W::Task>>, work: &W) -> Report<W::Task> {
+        self.run_on::<Bulk, W>(roots, work)
+    }
+
+    /// Like [`run`](Master::run), on another kind of queue.
+    #[doc(hidden)]
+    pub fn run_on<Q: Queue, W: Work<Q>>(self, roots: impl Into<Batch<W::Task>>, work: &W) -> Report<W::Task> {
         let place = self.place();
         let plan = Plan {
             workers: match &place {

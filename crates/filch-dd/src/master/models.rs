@@ -13,6 +13,7 @@ use loom::sync::{Condvar, Mutex};
 use loom::thread;
 
 use super::master_lock::MasterLock;
+use super::queue::QueueOwner;
 use super::shared::{Clock, Fencing, Limits, Plan, Shared, Waker};
 use super::worker_data::WorkerData;
 use super::{Nearest, Region, Work, Worker};

@@ -13,7 +13,7 @@ use super::master_lock::MasterLock;
 use super::master_state::MasterState;
 use super::notes::Notes;
 use super::policy::Policy;
-use super::queue;
+use super::queue::{Bulk, Queue, QueueOwner};
 use super::region::{self, Region};
 use super::report::{Ending, Log, Report};
 use super::signal::Signal;
@@ -152,8 +152,8 @@ impl Fencing {
 }
 
 /// Runs a worker again that has been given tasks.
-pub(super) trait Waker<W: Work> {
-    fn wake(&self, data: WorkerData<W>);
+pub(super) trait Waker<W: Work<Q>, Q: Queue = Bulk> {
+    fn wake(&self, data: WorkerData<W, Q>);
 }
 
 /// The settings of a run.
@@ -170,13 +170,13 @@ pub(super) struct Plan {
 }
 
 /// What the workers of a run share.
-pub(super) struct Shared<'w, W: Work> {
+pub(super) struct Shared<'w, W: Work<Q>, Q: Queue = Bulk> {
     pub(super) work: &'w W,
     pub(super) signal: CachePadded<Signal>,
     /// The worker that had the master lock last.
     pub(super) last_master: CachePadded<advice::AtomicUsize>,
     pub(super) worker_infos: Box<[CachePadded<WorkerInfo<W::Task, W::Learnt>>]>,
-    pub(super) master_lock: MasterLock<MasterState<W>>,
+    pub(super) master_lock: MasterLock<MasterState<W, Q>>,
     pub(super) low_watermark: usize,
     pub(super) limits: Limits,
     pub(super) clock: Clock,
@@ -187,11 +187,11 @@ pub(super) struct Shared<'w, W: Work> {
     panic: Mutex<Option<Box<dyn Any + Send>>>,
 }
 
-impl<'w, W: Work> Shared<'w, W> {
+impl<'w, W: Work<Q>, Q: Queue> Shared<'w, W, Q> {
     /// Returns the shared state and the first worker, which has all the tasks; the others wait.
-    pub(super) fn new(work: &'w W, roots: Batch<W::Task>, plan: Plan) -> (Self, WorkerData<W>) {
-        let (owners, thieves): (Vec<_>, Vec<_>) = (0..plan.workers).map(|_| queue::new()).unzip();
-        let mut parked: Vec<_> =
+    pub(super) fn new(work: &'w W, roots: Batch<W::Task>, plan: Plan) -> (Self, WorkerData<W, Q>) {
+        let (owners, thieves): (Vec<_>, Vec<_>) = (0..plan.workers).map(|_| Q::new()).unzip();
+        let mut parked: Vec<Option<WorkerData<W, Q>>> =
             (0..).zip(owners).map(|(index, owner)| Some(WorkerData::new(index, owner, plan.notes))).collect();
         let first = parked[0].take().expect("a run has at least one worker");
         first.owner.push_batch(roots);
@@ -248,7 +248,7 @@ impl<'w, W: Work> Shared<'w, W> {
 
     /// Makes a waiting worker active again, without tasks.
     #[cfg(all(loom, test))]
-    pub(super) fn unpark(&self, worker: usize) -> WorkerData<W> {
+    pub(super) fn unpark(&self, worker: usize) -> WorkerData<W, Q> {
         let mut master = self.master_lock.lock();
         master.active += 1;
         self.signal.end_waiting();
@@ -263,7 +263,7 @@ impl<'w, W: Work> Shared<'w, W> {
     }
 
     /// Puts a worker that has ended into the master's data.
-    pub(super) fn retire(&self, data: WorkerData<W>) {
+    pub(super) fn retire(&self, data: WorkerData<W, Q>) {
         let mut master = self.master_lock.lock();
         let index = data.index;
         master.parked[index] = Some(data);

@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 use filch_queue::bulk::Batch;
 
 use super::notes::Note;
+use super::queue::{Bulk, Queue, QueueOwner};
 use super::region::Region;
 use super::report::Ending;
 use super::shared::{Shared, Waker};
@@ -23,10 +24,10 @@ const SHORT_TIME: Duration = Duration::from_micros(100);
 const MAX_SKIP: u32 = 64;
 
 /// A worker, as a task sees it: a task pushes, polls and publishes here.
-pub struct Worker<'a, W: Work> {
-    pub(super) shared: &'a Shared<'a, W>,
-    pub(super) waker: &'a dyn Waker<W>,
-    pub(super) data: WorkerData<W>,
+pub struct Worker<'a, W: Work<Q>, Q: Queue = Bulk> {
+    pub(super) shared: &'a Shared<'a, W, Q>,
+    pub(super) waker: &'a dyn Waker<W, Q>,
+    pub(super) data: WorkerData<W, Q>,
     /// The number of polls or tasks until the next check of the limits.
     until_check: u32,
     /// The value of `until_check` that the last check set.
@@ -46,9 +47,9 @@ pub(super) enum Step {
     Over,
 }
 
-impl<'a, W: Work> Worker<'a, W> {
+impl<'a, W: Work<Q>, Q: Queue> Worker<'a, W, Q> {
     /// Starts a worker on this thread.
-    pub(super) fn begin(shared: &'a Shared<'a, W>, waker: &'a dyn Waker<W>, data: WorkerData<W>) -> Self {
+    pub(super) fn begin(shared: &'a Shared<'a, W, Q>, waker: &'a dyn Waker<W, Q>, data: WorkerData<W, Q>) -> Self {
         Worker { shared, waker, data, until_check: 0, check_interval: 0, last_check: None }
     }
 
@@ -295,7 +296,7 @@ impl<'a, W: Work> Worker<'a, W> {
     }
 }
 
-impl<W: Work> fmt::Debug for Worker<'_, W> {
+impl<W: Work<Q>, Q: Queue> fmt::Debug for Worker<'_, W, Q> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Worker")
             .field("index", &self.data.index)

@@ -4,15 +4,15 @@ use std::time::Duration;
 
 use super::inbox::Mail;
 use super::notes::Notes;
-use super::queue::Owner;
+use super::queue::{Bulk, Queue, QueueOwner};
 use super::region::Region;
 use super::report::Counts;
 use super::Work;
 
 /// The data of a worker that goes with it from thread to thread.
-pub(super) struct WorkerData<W: Work> {
+pub(super) struct WorkerData<W: Work<Q>, Q: Queue = Bulk> {
     pub(super) index: usize,
-    pub(super) owner: Owner<W::Task>,
+    pub(super) owner: Q::Owner<W::Task>,
     pub(super) counts: Counts,
     /// The region of its last task.
     pub(super) region: Region,
@@ -25,8 +25,8 @@ pub(super) struct WorkerData<W: Work> {
     pub(super) next_skip: u32,
 }
 
-impl<W: Work> WorkerData<W> {
-    pub(super) fn new(index: usize, owner: Owner<W::Task>, notes: usize) -> Self {
+impl<W: Work<Q>, Q: Queue> WorkerData<W, Q> {
+    pub(super) fn new(index: usize, owner: Q::Owner<W::Task>, notes: usize) -> Self {
         WorkerData {
             index,
             owner,

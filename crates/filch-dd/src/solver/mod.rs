@@ -41,6 +41,7 @@ pub(crate) use trail::{Step, Trail};
 
 use crate::diagram::Halt;
 use crate::dominance::{DominanceCheck, DominanceTable};
+use crate::master::queue::{Bulk, Queue};
 use crate::master::Transfer;
 use crate::model::Model;
 use crate::port::{Port, Totals};
@@ -298,6 +299,12 @@ impl<'a, P: Relaxation> Solver<'a, P> {
     /// If the width or the number of threads is 0, costs could overflow, the problem contradicts
     /// itself, or what comes through a port does not belong to it.
     pub fn solve(self) -> Result<Outcome, SolveError> {
+        self.solve_on::<Bulk>()
+    }
+
+    /// Like [`solve`](Self::solve), with another kind of queue for several workers.
+    #[doc(hidden)]
+    pub fn solve_on<Q: Queue>(self) -> Result<Outcome, SolveError> {
         let start = Instant::now();
         let port = self.connection.as_ref().map(|connection| connection.port);
         let metrics = Arc::default();
@@ -353,7 +360,7 @@ impl<'a, P: Relaxation> Solver<'a, P> {
         if workers == 1 {
             run::sequential(search, root, self.on_explored)
         } else {
-            run::parallel(search, root, self.pool, workers)
+            run::parallel::<P, Q>(search, root, self.pool, workers)
         }
     }
 }

@@ -1,6 +1,6 @@
 //! Runs a search, with one worker or with several.
 //!
-//! One worker has a stack; a master and workers have bulk queues.
+//! One worker has a stack; a master and workers have bulk queues, or others for comparison.
 //!
 //! The order is last in, first out, and a cutset is pushed with its best bound last. So a worker
 //! goes down where the bound is best, and few nodes are open at a time: hundreds, compared with
@@ -19,6 +19,7 @@ use super::node::OpenNode;
 use super::outcome::{ExploredNode, Outcome};
 use super::search::{Local, Search};
 use super::{finish, OnExplored, SolveError};
+use crate::master::queue::Queue;
 use crate::master::{Batch, Master, Region, Transfer, Work, Worker};
 use crate::port::{Totals, ASKED, DELIVERED, SNAPSHOT};
 use crate::problem::Relaxation;
@@ -121,7 +122,7 @@ fn wait_for_work<P: Relaxation>(search: &Search<'_, P>) -> bool {
 ///
 /// A cutset is pushed as one batch. A worker that has nothing left is brought a share of another
 /// worker's nodes.
-pub(super) fn parallel<P: Relaxation>(
+pub(super) fn parallel<P: Relaxation, Q: Queue>(
     search: Search<'_, P>,
     root: Option<OpenNode<P::State>>,
     pool: Option<&filch::Pool>,
@@ -149,8 +150,8 @@ pub(super) fn parallel<P: Relaxation>(
         parallel.fresh.store(true, Ordering::Relaxed);
         let before = parallel.search.start.elapsed();
         let report = match pool.or(own_pool.as_ref()) {
-            Some(pool) => master.pool(pool).run(roots, &parallel),
-            None => master.run(roots, &parallel),
+            Some(pool) => master.pool(pool).run_on::<Q, _>(roots, &parallel),
+            None => master.run_on::<Q, _>(roots, &parallel),
         };
         open.extend(report.left);
         // The nodes of each worker come youngest first, and the last one is taken first.
@@ -186,12 +187,12 @@ impl<P: Relaxation> ParallelSearch<'_, P> {
     }
 
     /// Gives nodes away, out of the longest queue.
-    fn give_away(&self, worker: &mut Worker<'_, Self>) {
+    fn give_away<Q: Queue>(&self, worker: &mut Worker<'_, Self, Q>) {
         self.search.give_away(|share| Some(worker.withdraw(share)?.into_iter().collect()));
     }
 }
 
-impl<P: Relaxation> Work for ParallelSearch<'_, P> {
+impl<P: Relaxation, Q: Queue> Work<Q> for ParallelSearch<'_, P> {
     type Task = OpenNode<P::State>;
     type Learnt = ();
 
@@ -199,7 +200,7 @@ impl<P: Relaxation> Work for ParallelSearch<'_, P> {
         open.trail.region_of(open.step)
     }
 
-    fn process(&self, open: OpenNode<P::State>, worker: &mut Worker<'_, Self>) {
+    fn process(&self, open: OpenNode<P::State>, worker: &mut Worker<'_, Self, Q>) {
         let mut local = lock(&self.locals[worker.index()]);
         // A snapshot is taken between two runs. Each run does some work first, however often
         // snapshots are requested.

@@ -1,9 +1,10 @@
 //! Trees of tasks, in which each task is identified and counted.
 
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
-use std::sync::Mutex;
 
 use filch_dd::master::{Batch, Region, Work, Worker};
+
+use super::Q;
 
 /// Returns a number that depends on all of the seed and the index.
 pub(crate) fn scatter(seed: u64, index: u64) -> u64 {
@@ -103,7 +104,7 @@ impl std::fmt::Debug for Tree {
 /// The work on a tree, so that tasks can borrow it.
 pub(crate) struct ProcessTree<'t>(pub(crate) &'t Tree);
 
-impl<'t> Work for ProcessTree<'t> {
+impl<'t> Work<Q> for ProcessTree<'t> {
     type Task = Node<'t>;
     type Learnt = ();
 
@@ -111,7 +112,7 @@ impl<'t> Work for ProcessTree<'t> {
         task.region
     }
 
-    fn process(&self, task: Node<'t>, worker: &mut Worker<'_, Self>) {
+    fn process(&self, task: Node<'t>, worker: &mut Worker<'_, Self, Q>) {
         let tree = self.0;
         tree.seen[task.number as usize].fetch_add(1, Ordering::Relaxed);
         let children = (0..tree.children(&task)).filter_map(|label| tree.node(task.region.child(label)));
@@ -127,9 +128,9 @@ impl<'t> Work for ProcessTree<'t> {
 }
 
 /// Work that is a closure on numbers, all in one region.
-pub(crate) struct Closure<'a>(Box<dyn Fn(u64, &mut Worker<'_, Closure<'a>>) + Sync + 'a>);
+pub(crate) struct Closure<'a>(Box<dyn Fn(u64, &mut Worker<'_, Closure<'a>, Q>) + Sync + 'a>);
 
-impl Work for Closure<'_> {
+impl Work<Q> for Closure<'_> {
     type Task = u64;
     type Learnt = ();
 
@@ -137,18 +138,11 @@ impl Work for Closure<'_> {
         Region::ROOT
     }
 
-    fn process(&self, task: u64, worker: &mut Worker<'_, Self>) {
+    fn process(&self, task: u64, worker: &mut Worker<'_, Self, Q>) {
         (self.0)(task, worker);
     }
 }
 
-pub(crate) fn work<'a>(f: impl Fn(u64, &mut Worker<'_, Closure<'a>>) + Sync + 'a) -> Closure<'a> {
+pub(crate) fn work<'a>(f: impl Fn(u64, &mut Worker<'_, Closure<'a>, Q>) + Sync + 'a) -> Closure<'a> {
     Closure(Box::new(f))
-}
-
-/// Keeps runs with their own pools apart: the machine may have few cores.
-pub(crate) static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
-
-pub(crate) fn one_at_a_time() -> std::sync::MutexGuard<'static, ()> {
-    ONE_AT_A_TIME.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
 }

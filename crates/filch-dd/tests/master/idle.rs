@@ -6,7 +6,9 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use filch_dd::master::Master;
 
-use crate::common::{one_at_a_time, work};
+use super::common::work;
+use super::Q;
+use crate::one_at_a_time;
 
 const ROUNDS: usize = 200;
 
@@ -31,7 +33,7 @@ fn tasks_of_a_task_that_never_polls_are_brought_to_a_waiting_worker() {
             1 => done.store(true, Ordering::Release),
             _ => {}
         });
-        let report = Master::new().pool(&pool).run(vec![0], &waits);
+        let report = Master::new().pool(&pool).run_on::<Q, _>(vec![0], &waits);
         assert_eq!(report.total().tasks, 3);
         assert!(report.moved.batches >= 1);
     }
@@ -53,7 +55,7 @@ fn a_task_that_polls_gives_its_only_other_task_away() {
             }
             _ => done.store(true, Ordering::Release),
         });
-        assert_eq!(Master::new().pool(&pool).run(vec![0], &waits).total().tasks, 2);
+        assert_eq!(Master::new().pool(&pool).run_on::<Q, _>(vec![0], &waits).total().tasks, 2);
     }
 }
 
@@ -81,7 +83,7 @@ fn a_worker_without_tasks_takes_from_owners_in_tasks_that_never_poll() {
                 others.fetch_add(1, Ordering::Release);
             }
         });
-        let report = Master::new().pool(&pool).run(vec![0], &waits);
+        let report = Master::new().pool(&pool).run_on::<Q, _>(vec![0], &waits);
         assert_eq!((report.total().tasks, waiting.load(Ordering::Relaxed)), (13, 2));
     }
 }
@@ -107,7 +109,7 @@ fn mail_for_a_worker_in_a_long_task_is_taken_back_for_an_idle_worker() {
                 small.fetch_add(1, Ordering::Release);
             }
         });
-        assert_eq!(Master::new().pool(&pool).run(vec![0], &waits).total().tasks, 23);
+        assert_eq!(Master::new().pool(&pool).run_on::<Q, _>(vec![0], &waits).total().tasks, 23);
     }
 }
 
@@ -122,7 +124,7 @@ fn a_nearly_drained_worker_is_served_before_it_has_nothing() {
         let _ = worker.poll();
     });
     let roots: Vec<u64> = (0..200).map(|task| if task < 100 { 0 } else { 3 }).collect();
-    let report = Master::new().threads(2).deterministic().run(roots, &small);
+    let report = Master::new().threads(2).deterministic().run_on::<Q, _>(roots, &small);
     let brought = report.transfers.iter().filter(|transfer| transfer.to == 1).count() as u64;
     let (first, second) = (report.workers[0], report.workers[1]);
     assert!(first.served > 1 && second.served == 0, "the first worker did not serve, or the second did: {report:?}");

@@ -4,12 +4,14 @@ use std::sync::Mutex;
 
 use filch_dd::master::{Master, Region, Work, Worker};
 
+use super::Q;
+
 /// Publishes its region at every task, and records the notes that it finds.
 struct Explore {
     found: Mutex<Vec<(Region, Vec<(Region, Region)>, usize)>>,
 }
 
-impl Work for Explore {
+impl Work<Q> for Explore {
     type Task = Region;
     type Learnt = Region;
 
@@ -17,7 +19,7 @@ impl Work for Explore {
         *task
     }
 
-    fn process(&self, task: Region, worker: &mut Worker<'_, Self>) {
+    fn process(&self, task: Region, worker: &mut Worker<'_, Self, Q>) {
         assert_eq!(*worker.region(), task);
         let known = worker.learnt().map(|(region, learnt)| (*region, *learnt)).collect();
         self.found.lock().unwrap().push((task, known, worker.index()));
@@ -30,7 +32,7 @@ impl Work for Explore {
 
 fn found(master: Master<'_>) -> Vec<(Region, Vec<(Region, Region)>, usize)> {
     let work = Explore { found: Mutex::new(Vec::new()) };
-    let report = master.run(vec![Region::ROOT], &work);
+    let report = master.run_on::<Q, _>(vec![Region::ROOT], &work);
     let found = work.found.into_inner().unwrap();
     assert_eq!(found.len() as u64, report.total().tasks);
     found

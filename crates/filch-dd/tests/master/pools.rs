@@ -5,7 +5,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use filch::Pool;
 use filch_dd::master::{Ending, Master};
 
-use crate::common::{one_at_a_time, work, ProcessTree, Shape, Tree};
+use super::common::{work, ProcessTree, Shape, Tree};
+use super::Q;
+use crate::one_at_a_time;
 
 fn pool(threads: usize) -> Pool {
     Pool::builder().threads(threads).build().expect("the pool is built")
@@ -17,7 +19,7 @@ fn there_are_no_more_workers_than_the_pool_has_threads() {
     let pool = pool(2);
     for (asked, workers) in [(1, 1), (2, 2), (5, 2)] {
         let tree = Tree::new(3, Shape::Bushy, 500);
-        let report = Master::new().pool(&pool).threads(asked).run(tree.roots(4), &ProcessTree(&tree));
+        let report = Master::new().pool(&pool).threads(asked).run_on::<Q, _>(tree.roots(4), &ProcessTree(&tree));
         assert_eq!(report.workers.len(), workers);
         tree.check();
     }
@@ -30,7 +32,7 @@ fn a_run_may_be_called_on_a_worker_of_its_pool_or_of_another() {
     for seed in 0..50 {
         for on in [&pool, &other] {
             let tree = Tree::new(seed, Shape::Bushy, 300);
-            let report = on.install(|| Master::new().pool(&pool).run(tree.roots(4), &ProcessTree(&tree)));
+            let report = on.install(|| Master::new().pool(&pool).run_on::<Q, _>(tree.roots(4), &ProcessTree(&tree)));
             assert_eq!(report.workers.len(), 2);
             tree.check();
         }
@@ -50,7 +52,7 @@ fn a_run_whose_pool_is_busy_is_completed_by_its_caller() {
         });
         scope.spawn(|_| {
             started.wait();
-            let report = Master::new().pool(&pool).run(tree.roots(4), &ProcessTree(&tree));
+            let report = Master::new().pool(&pool).run_on::<Q, _>(tree.roots(4), &ProcessTree(&tree));
             assert_eq!(report.total().tasks, tree.made());
             over.wait();
         });
@@ -73,10 +75,10 @@ fn a_task_may_use_the_pool_in_any_way() {
         let (a, b) = filch::join(|| task, || task + 1);
         assert_eq!(a + 1, b);
         let inner = Tree::new(task, Shape::Bushy, 30);
-        assert_eq!(Master::new().run(inner.roots(2), &ProcessTree(&inner)).ending, Ending::Complete);
+        assert_eq!(Master::new().run_on::<Q, _>(inner.roots(2), &ProcessTree(&inner)).ending, Ending::Complete);
         inner.check();
     });
-    let report = Master::new().pool(&pool).run(vec![0, 1, 2], &uses);
+    let report = Master::new().pool(&pool).run_on::<Q, _>(vec![0, 1, 2], &uses);
     assert_eq!(report.total().tasks, 9);
     assert_eq!(parts.load(Ordering::Relaxed), 27);
 }
@@ -91,7 +93,7 @@ fn several_runs_share_a_pool() {
             scope.spawn(move || {
                 for seed in 0..50 {
                     let tree = Tree::new(seed * 3 + caller, Shape::Bushy, 200);
-                    let report = Master::new().pool(pool).run(tree.roots(3), &ProcessTree(&tree));
+                    let report = Master::new().pool(pool).run_on::<Q, _>(tree.roots(3), &ProcessTree(&tree));
                     assert_eq!(report.total().tasks, tree.made());
                     tree.check();
                 }

@@ -3,7 +3,9 @@
 use filch::Pool;
 use filch_dd::master::{Ending, Longest, Master, Nearest, Policy, Report, RoundRobin};
 
-use crate::common::{one_at_a_time, Node, ProcessTree, Shape, Tree};
+use super::common::{Node, ProcessTree, Shape, Tree};
+use super::Q;
+use crate::one_at_a_time;
 
 const SHAPES: [Shape; 3] = [Shape::Bushy, Shape::Chain, Shape::Skewed];
 
@@ -37,7 +39,7 @@ fn every_task_is_processed_once_in_thousands_of_tiny_runs() {
         let tree = Tree::new(seed, SHAPES[seed as usize % 3], 1 + seed as usize % 60);
         let pool = &pools[(seed / 3) as usize % 4];
         let master = Master::new().pool(pool).policy(policy(seed / 12));
-        let report = master.run(tree.roots(1 + (seed % 5) as u32), &ProcessTree(&tree));
+        let report = master.run_on::<Q, _>(tree.roots(1 + (seed % 5) as u32), &ProcessTree(&tree));
         check(&tree, &report);
         tree.check();
     }
@@ -49,7 +51,7 @@ fn every_task_is_processed_once_in_large_runs() {
     for threads in 1..=4 {
         for (seed, shape) in (0..).zip(SHAPES) {
             let tree = Tree::new(seed, shape, 50_000);
-            let report = Master::new().threads(threads).policy(policy(seed)).run(tree.roots(40), &ProcessTree(&tree));
+            let report = Master::new().threads(threads).policy(policy(seed)).run_on::<Q, _>(tree.roots(40), &ProcessTree(&tree));
             assert_eq!(report.workers.len(), threads);
             check(&tree, &report);
             tree.check();
@@ -61,7 +63,7 @@ fn every_task_is_processed_once_in_large_runs() {
 fn a_run_without_roots_is_over_at_once() {
     for threads in [1, 2, 4] {
         let tree = Tree::new(0, Shape::Bushy, 0);
-        let report = Master::new().threads(threads).run(tree.roots(1), &ProcessTree(&tree));
+        let report = Master::new().threads(threads).run_on::<Q, _>(tree.roots(1), &ProcessTree(&tree));
         check(&tree, &report);
     }
 }
@@ -73,7 +75,7 @@ fn a_deterministic_run_is_the_same_every_time_down_to_the_transfers() {
         let run = || {
             let tree = Tree::new(seed, SHAPES[seed as usize % 3], 400);
             let master = Master::new().threads(workers).deterministic().policy(policy(seed));
-            let report = master.run(tree.roots(3), &ProcessTree(&tree));
+            let report = master.run_on::<Q, _>(tree.roots(3), &ProcessTree(&tree));
             check(&tree, &report);
             tree.check();
             (report.workers, report.transfers, report.moved, report.elapsed)
@@ -90,7 +92,7 @@ fn a_deterministic_run_is_the_same_every_time_down_to_the_transfers() {
 #[test]
 fn in_a_deterministic_run_all_workers_process_tasks() {
     let tree = Tree::new(7, Shape::Bushy, 2000);
-    let report = Master::new().threads(4).deterministic().run(tree.roots(8), &ProcessTree(&tree));
+    let report = Master::new().threads(4).deterministic().run_on::<Q, _>(tree.roots(8), &ProcessTree(&tree));
     check(&tree, &report);
     let least = report.workers.iter().map(|counts| counts.tasks).min().expect("there are workers");
     assert!(least * 8 > tree.made(), "{:?}", report.workers);

@@ -167,7 +167,17 @@ pub(super) const SUITES: [Suite; 7] = [
     Suite {
         name: "bulk",
         options: "--case push --case pop --case steal/30% --case dag/uniform-250k --case dag/skewed-250k",
-        impls: &["bulk", "bulk-batches", "chase_lev", "crossbeam-lifo", "mutex-deque", "serial", "serial-pair"],
+        impls: &[
+            "bulk",
+            "bulk-batches",
+            "bulk-published",
+            "bulk-published-early",
+            "chase_lev",
+            "crossbeam-lifo",
+            "mutex-deque",
+            "serial",
+            "serial-pair",
+        ],
         cases: &[
             "push/1",
             "push/128",
@@ -190,7 +200,7 @@ pub(super) const SUITES: [Suite; 7] = [
     Suite {
         name: "solver",
         options: "--case misp/random-100-50% --case knapsack/strongly-correlated-50 --case golomb/7 --case tsptw/random-25-300",
-        impls: &["filch", "ddo", "serial-pair"],
+        impls: &["filch", "filch-chase_lev", "filch-mutex", "ddo", "serial-pair"],
         cases: &["misp/random-100-50%", "knapsack/strongly-correlated-50", "golomb/7", "tsptw/random-25-300"],
         any_number: &[],
     },

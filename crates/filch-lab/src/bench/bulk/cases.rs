@@ -7,6 +7,7 @@ use anyhow::Result;
 use super::contenders::{Bulk, ChaseLev, Crossbeam, MutexDeque, Queue, StealShare};
 use super::dag::{self, NodeCost};
 use super::operations::{self, Fill};
+use super::published::Published;
 use super::theft::{Theft, TASKS};
 use crate::bench::pin::{on_pinned_thread, Cores};
 use crate::bench::rounds::{interleave, Effort, Runner};
@@ -26,8 +27,27 @@ pub(crate) const TASKS_A_STEAL: &str = "tasks/steal";
 pub(crate) const BATCHES: [usize; 4] = [1, 128, 512, 1024];
 /// The shares that are stolen, in hundredths, as in the paper.
 pub(crate) const SHARES: [usize; 6] = [10, 20, 30, 40, 50, 60];
-/// The sizes of the graphs and their names.
-pub(crate) const GRAPHS: [(usize, &str); 3] = [(250_000, "250k"), (2_500_000, "2.5m"), (50_000_000, "50m")];
+/// The sizes of the graphs.
+const GRAPHS: [usize; 3] = [250_000, 2_500_000, 50_000_000];
+
+/// The name of a size, such as `250k` or `2.5m`.
+fn size_name(nodes: usize) -> String {
+    match nodes {
+        nodes if nodes >= 1_000_000 && nodes % 100_000 == 0 => format!("{}m", nodes as f64 / 1e6),
+        nodes if nodes % 1_000 == 0 => format!("{}k", nodes / 1_000),
+        nodes => nodes.to_string(),
+    }
+}
+
+/// The number of nodes with this name.
+pub(crate) fn parse_nodes(name: &str) -> Option<usize> {
+    let (number, unit) = match (name.strip_suffix('m'), name.strip_suffix('k')) {
+        (Some(millions), _) => (millions, 1e6),
+        (None, Some(thousands)) => (thousands, 1e3),
+        (None, None) => (name, 1.0),
+    };
+    Some((number.parse::<f64>().ok()? * unit).round() as usize)
+}
 
 /// A case to measure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -53,8 +73,6 @@ pub(crate) enum Case {
         cost: NodeCost,
         /// The number of nodes.
         nodes: usize,
-        /// The name of the size.
-        size: &'static str,
     },
 }
 
@@ -67,8 +85,8 @@ impl fmt::Display for Case {
             Case::Steal { percent, fill, busy } => {
                 write!(f, "steal/{percent}%{}{}", fill.suffix(), if busy { "/busy" } else { "" })
             }
-            Case::Dag { cost: NodeCost::Uniform, size, .. } => write!(f, "dag/uniform-{size}"),
-            Case::Dag { cost: NodeCost::Skewed, size, .. } => write!(f, "dag/skewed-{size}"),
+            Case::Dag { cost: NodeCost::Uniform, nodes } => write!(f, "dag/uniform-{}", size_name(nodes)),
+            Case::Dag { cost: NodeCost::Skewed, nodes } => write!(f, "dag/skewed-{}", size_name(nodes)),
         }
     }
 }
@@ -83,10 +101,13 @@ pub(crate) fn all() -> Vec<Case> {
             cases.extend(SHARES.map(|percent| Case::Steal { percent, fill, busy }));
         }
     }
-    for (nodes, size) in GRAPHS {
-        cases.extend([NodeCost::Uniform, NodeCost::Skewed].map(|cost| Case::Dag { cost, nodes, size }));
-    }
+    cases.extend(GRAPHS.into_iter().flat_map(graphs));
     cases
+}
+
+/// The cases of one size of graph.
+pub(crate) fn graphs(nodes: usize) -> [Case; 2] {
+    [NodeCost::Uniform, NodeCost::Skewed].map(|cost| Case::Dag { cost, nodes })
 }
 
 impl Case {
@@ -101,7 +122,8 @@ impl Case {
                 let owner = if busy { "while the owner pops and pushes" } else { "while the owner waits" };
                 format!("a theft of {percent} % of ten thousand tasks pushed {}, {owner}", fill.description())
             }
-            Case::Dag { cost, size, .. } => {
+            Case::Dag { cost, nodes } => {
+                let size = size_name(nodes);
                 format!("an exploration of {size} nodes by workers that steal half; {}", dag::description(cost))
             }
         }
@@ -122,6 +144,9 @@ impl Case {
                         owner_runner::<Crossbeam>(move || operations::$operation::<Crossbeam>($($argument),+)),
                         owner_runner::<MutexDeque>(move || operations::$operation::<MutexDeque>($($argument),+)),
                         owner_runner::<ChaseLev>(move || operations::$operation::<ChaseLev>($($argument),+)),
+                        owner_runner::<Published<false>>(move || {
+                            operations::$operation::<Published<false>>($($argument),+)
+                        }),
                     ];
                     interleave(&name, &[$unit], &runners, effort)
                 })
@@ -136,11 +161,17 @@ impl Case {
             Case::Pop(fill) => measure_owner!(NANOS_A_POP, pop, fill, TASKS, repeats),
             Case::Steal { percent, fill, busy } => on_pinned_thread(Cores::pin_thief, |cores| {
                 let (theft, thefts) = (Theft { percent, fill, busy }, options.choose(20, 200));
-                let runners = [
+                let mut runners = vec![
                     thief_runner::<Bulk>(theft, thefts, cores),
                     thief_runner::<Crossbeam>(theft, thefts, cores),
                     thief_runner::<MutexDeque>(theft, thefts, cores),
                 ];
+                // It returns tasks twice if its owner pops during a steal. Its list is the same after
+                // every fill.
+                if !busy && fill == Fill::Batch {
+                    runners.push(thief_runner::<Published<false>>(theft, thefts, cores));
+                    runners.push(thief_runner::<Published<true>>(theft, thefts, cores));
+                }
                 interleave(&name, &[NANOS_A_STEAL, TASKS_A_STEAL], &runners, effort)
             }),
             Case::Dag { cost, nodes, .. } => dag::measure(&name, nodes, cost, &options.threads, effort),
@@ -185,5 +216,15 @@ mod tests {
             assert!(names.contains(name), "{name} is not in {names:?}");
         }
         assert_eq!(names.len(), all().len());
+    }
+
+    #[test]
+    fn sizes_of_graphs_have_names_and_the_names_have_sizes() {
+        let names = [250_000, 2_500_000, 300_000_000, 1_000_000, 1_234_567, 2_300_000, 1_500].map(size_name);
+        assert_eq!(names, ["250k", "2.5m", "300m", "1m", "1234567", "2.3m", "1500"]);
+        for nodes in [250_000, 2_300_000, 300_000_000, 1_234_567] {
+            assert_eq!(parse_nodes(&size_name(nodes)), Some(nodes));
+        }
+        assert_eq!(parse_nodes("many"), None);
     }
 }

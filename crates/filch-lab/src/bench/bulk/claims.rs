@@ -1,8 +1,9 @@
 //! The claims about batches.
 
+use super::cases::parse_nodes;
 use super::{
-    Case, Fill, NodeCost, BATCHES, BULK, CHASE_LEV, CROSSBEAM, GRAPHS, NANOS_A_NODE, NANOS_A_POP, NANOS_A_PUSH,
-    NANOS_A_STEAL, SHARES,
+    Case, Fill, NodeCost, BATCHES, BULK, CHASE_LEV, CROSSBEAM, NANOS_A_NODE, NANOS_A_POP, NANOS_A_PUSH, NANOS_A_STEAL,
+    PUBLISHED, PUBLISHED_EARLY, SHARES,
 };
 use crate::bench::THREADS;
 use crate::claims::{Bound, Claim, Criterion, Figures, Rounds, Source, Verdict};
@@ -11,8 +12,11 @@ use crate::figures::threads;
 /// Returns the exploration of the largest graph that was measured.
 pub(crate) fn dag_case(figures: Figures<'_>, cost: NodeCost) -> Option<String> {
     let measured = figures.cases(NANOS_A_NODE);
-    let cases = GRAPHS.into_iter().map(|(nodes, size)| (nodes, Case::Dag { cost, nodes, size }.to_string()));
-    cases.filter(|(_, case)| measured.contains(&&**case)).max().map(|(_, case)| case)
+    let size = |case: &str| {
+        let nodes = parse_nodes(case.rsplit('-').next()?)?;
+        (Case::Dag { cost, nodes }.to_string() == case).then(|| (nodes, case.to_owned()))
+    };
+    measured.into_iter().filter_map(size).max().map(|(_, case)| case)
 }
 
 fn steal(percent: usize, fill: Fill, busy: bool) -> String {
@@ -86,6 +90,21 @@ pub(crate) fn verdicts(figures: Figures<'_>) -> Vec<Verdict> {
             .judged("crossbeam-lifo / bulk", one(stealing(many), Bound::AtLeast(2.8))),
         paper("Other queues take less than half as long to steal 10 %. (The published queue walks its list; bulk does not.)")
             .judged("crossbeam-lifo / bulk", one(stealing(few), Bound::AtMost(0.5))),
+        paper("The published queue takes as long to steal 10 % as 60 %, because it walks its whole list. (Tolerance: 1.3 times as long.)")
+            .judged(
+                "steal/10% / steal/60%",
+                one(
+                    figures.ratio_of_cases(&share(few), &share(many), NANOS_A_STEAL, (PUBLISHED, 2)),
+                    Bound::Between(1.0 / 1.3, 1.3),
+                ),
+            ),
+        paper("With an idle owner, the early return makes the published steal of 60 % about three times as fast.").judged(
+            "bulk-published / bulk-published-early",
+            one(
+                figures.ratio(&share(many), NANOS_A_STEAL, (PUBLISHED, 2), (PUBLISHED_EARLY, 2)),
+                Bound::faster_by_about(2.0),
+            ),
+        ),
         paper("If all nodes cost the same, all queues explore a graph in the same time. (Tolerance: 10 %.)").judged(
             "bulk / crossbeam-lifo",
             [Criterion::new(format!("{}:", threads(THREADS)), dag, Bound::Between(0.9, 1.1))],
@@ -105,6 +124,22 @@ pub(crate) fn verdicts(figures: Figures<'_>) -> Vec<Verdict> {
 mod tests {
     use super::*;
     use crate::figures::Series;
+
+    #[test]
+    fn the_largest_graph_counts_whatever_its_size() {
+        let of = |case: &str| Series {
+            case: case.to_owned(),
+            name: BULK,
+            threads: 2,
+            unit: NANOS_A_NODE,
+            samples: vec![1.0; 6],
+            note: None,
+        };
+        let all = ["dag/uniform-2.5m", "dag/uniform-300m", "dag/skewed-50m"].map(of);
+        let figures = Figures { series: &all, is_quick: false, is_incomplete: false };
+        assert_eq!(dag_case(figures, NodeCost::Uniform).as_deref(), Some("dag/uniform-300m"));
+        assert_eq!(dag_case(figures, NodeCost::Skewed).as_deref(), Some("dag/skewed-50m"));
+    }
 
     #[test]
     fn shares_are_compared_within_one_fill_and_the_worst_is_shown() {

@@ -50,6 +50,9 @@ pub(crate) trait Queue {
 
 /// A queue that allows stealing a share of its tasks.
 pub(crate) trait StealShare: Queue {
+    /// Whether the owner may push and pop during a steal. If not, the two sides take turns.
+    const ALLOWS_BUSY_OWNER: bool = true;
+
     /// The container for stolen tasks. It is made before the clock starts.
     type Stolen: Default;
 
@@ -269,6 +272,7 @@ impl StealShare for MutexDeque {
 
 #[cfg(test)]
 mod tests {
+    use super::super::published::Published;
     use super::*;
 
     fn takes_the_oldest_and_leaves_the_youngest<Q: StealShare>() {
@@ -289,6 +293,8 @@ mod tests {
         takes_the_oldest_and_leaves_the_youngest::<Bulk>();
         takes_the_oldest_and_leaves_the_youngest::<Crossbeam>();
         takes_the_oldest_and_leaves_the_youngest::<MutexDeque>();
+        takes_the_oldest_and_leaves_the_youngest::<Published<false>>();
+        takes_the_oldest_and_leaves_the_youngest::<Published<true>>();
     }
 
     #[test]

@@ -134,6 +134,7 @@ fn drain<Q: Queue>(owner: &Q::Owner, tasks: usize) -> Result<()> {
 #[cfg(test)]
 mod tests {
     use super::super::contenders::{Bulk, ChaseLev, Crossbeam, MutexDeque};
+    use super::super::published::Published;
     use super::*;
 
     fn keeps_every_task<Q: Queue>() {
@@ -153,6 +154,7 @@ mod tests {
         keeps_every_task::<ChaseLev>();
         keeps_every_task::<Crossbeam>();
         keeps_every_task::<MutexDeque>();
+        keeps_every_task::<Published<false>>();
     }
 
     #[test]

@@ -91,6 +91,7 @@ impl Theft {
     ///
     /// The calling thread is the thief.
     pub(crate) fn sample<Q: StealShare>(self, thefts: usize, cores: Cores) -> Result<Sample> {
+        ensure!(!self.busy || Q::ALLOWS_BUSY_OWNER, "the owner of {} has to wait while a thief steals", Q::NAME);
         let (owner, mut thief) = Q::new();
         let turns = Turns::default();
         let turns = &turns;
@@ -162,11 +163,17 @@ fn check_tasks(percent: usize, stolen: &[usize], left: &[usize]) -> Result<()> {
 #[cfg(test)]
 mod tests {
     use super::super::contenders::{Bulk, Crossbeam, MutexDeque};
+    use super::super::published::Published;
     use super::*;
 
     fn can_be_measured<Q: StealShare>() {
         for fill in Fill::ALL {
             for busy in [false, true] {
+                if busy && !Q::ALLOWS_BUSY_OWNER {
+                    let refusal = Theft { percent: 30, fill, busy }.sample::<Q>(3, Cores::choose()).unwrap_err();
+                    assert!(refusal.to_string().contains("has to wait"), "{refusal}");
+                    continue;
+                }
                 let sample = Theft { percent: 30, fill, busy }.sample::<Q>(3, Cores::choose()).unwrap();
                 assert!(sample.nanos > 0.0 && (1.0..=3_000.0).contains(&sample.tasks), "{}: {sample:?}", Q::NAME);
             }
@@ -178,6 +185,8 @@ mod tests {
         can_be_measured::<Bulk>();
         can_be_measured::<Crossbeam>();
         can_be_measured::<MutexDeque>();
+        can_be_measured::<Published<false>>();
+        can_be_measured::<Published<true>>();
     }
 
     #[test]

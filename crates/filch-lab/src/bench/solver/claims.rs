@@ -1,6 +1,6 @@
 //! The claims about the solver.
 
-use super::{DDO, FILCH, MILLISECONDS, SERIAL_PAIR};
+use super::{DDO, FILCH, FILCH_CHASE_LEV, FILCH_MUTEX, MILLISECONDS, SERIAL_PAIR};
 use crate::bench::THREADS;
 use crate::claims::{Bound, Claim, Contender, Criterion, Figures, Source, Verdict};
 use crate::figures::threads;
@@ -21,8 +21,25 @@ pub(crate) fn verdicts(figures: Figures<'_>) -> Vec<Verdict> {
             &[THREADS],
             0.9,
         ),
+        vec![queues(figures)],
     ]
     .concat()
+}
+
+/// Judges what the paper on bulk operations expects of a solver, by the geometric mean of the cases
+/// that were measured on other queues.
+fn queues(figures: Figures<'_>) -> Verdict {
+    let mean = |other: &'static str| {
+        let ratio = |case| figures.ratio(case, MILLISECONDS, (other, THREADS), (FILCH, THREADS));
+        let ratios: Vec<_> = figures.cases(MILLISECONDS).into_iter().map(ratio).filter(Option::is_some).collect();
+        let label = format!("{other} / {FILCH}, {}:", threads(THREADS));
+        Criterion::mean(label, &ratios, Bound::AtLeast(1.0)).incomplete_if(figures.is_incomplete)
+    };
+    Claim::new(
+        Source::BULK,
+        "A solver gains from the bulk queue: it takes longer on chase_lev and on deques behind locks (geometric mean).",
+    )
+    .judged("", [FILCH_CHASE_LEV, FILCH_MUTEX].map(mean))
 }
 
 /// Judges a claim by the geometric mean of the ratio of another's time and filch's, and by the
@@ -60,6 +77,28 @@ mod tests {
     use super::*;
     use crate::claims::Holds;
     use crate::figures::Series;
+
+    #[test]
+    fn queues_are_compared_in_the_cases_that_have_them() {
+        let series = |case: &str, name, millis: f64| Series {
+            case: case.to_owned(),
+            name,
+            threads: 2,
+            unit: MILLISECONDS,
+            samples: vec![millis; 6],
+            note: None,
+        };
+        let judged = |mutex| {
+            let all = [
+                series("misp/a", FILCH, 1.0),
+                series("misp/a", FILCH_CHASE_LEV, 1.2),
+                series("misp/a", FILCH_MUTEX, mutex),
+                series("misp/b", FILCH, 9.0),
+            ];
+            queues(Figures { series: &all, is_quick: false, is_incomplete: false }).holds
+        };
+        assert_eq!([judged(1.1), judged(0.9)], [Holds::Yes, Holds::No]);
+    }
 
     #[test]
     fn a_mean_may_hold_while_an_instance_does_not() {

@@ -4,13 +4,14 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use anyhow::{anyhow, bail, ensure, Context, Result};
+use filch_dd::master::queue::{Bulk, ChaseLev, Locked, Queue};
 use filch_dd::problems::bits::{Bits, Words};
 use filch_dd::problems::independent_set::IndependentSet;
 use filch_dd::{Dominance, Relaxation, Solver};
 
 use super::child::Answer;
 use super::settings::Settings;
-use super::{cases, ddo, OneRun, DDO, FILCH, SERIAL_PAIR};
+use super::{cases, ddo, OneRun, DDO, FILCH, FILCH_CHASE_LEV, FILCH_MUTEX, SERIAL_PAIR};
 use crate::bench::memory;
 use crate::print;
 use crate::problem::Loaded;
@@ -73,11 +74,13 @@ impl Solve<'_> {
         solve_with_ddo: impl Fn() -> ddo::Solved,
     ) -> Result<Answer> {
         match self.contender {
-            FILCH => self.solve_with_filch(solver(), self.threads),
+            FILCH => self.solve_with_filch::<Bulk, P>(solver(), self.threads),
+            FILCH_CHASE_LEV => self.solve_with_filch::<ChaseLev, P>(solver(), self.threads),
+            FILCH_MUTEX => self.solve_with_filch::<Locked, P>(solver(), self.threads),
             SERIAL_PAIR => {
                 let start = Instant::now();
                 let answers: Vec<Answer> = thread::scope(|scope| {
-                    let threads = [(); 2].map(|()| scope.spawn(|| self.solve_with_filch(solver(), 1)));
+                    let threads = [(); 2].map(|()| scope.spawn(|| self.solve_with_filch::<Bulk, P>(solver(), 1)));
                     let join = |thread: thread::ScopedJoinHandle<'_, Result<Answer>>| {
                         thread.join().map_err(|_| anyhow!("a serial run panicked"))?
                     };
@@ -98,11 +101,13 @@ impl Solve<'_> {
                     peak_bytes: None,
                 })
             }
-            unknown => bail!("there is no contender `{unknown}`; there are {FILCH}, {DDO} and {SERIAL_PAIR}"),
+            unknown => bail!(
+                "there is no contender `{unknown}`; there are {FILCH}, {FILCH_CHASE_LEV}, {FILCH_MUTEX}, {DDO} and {SERIAL_PAIR}"
+            ),
         }
     }
 
-    fn solve_with_filch<P: Relaxation>(&self, solver: Solver<'_, P>, threads: usize) -> Result<Answer> {
+    fn solve_with_filch<Q: Queue, P: Relaxation>(&self, solver: Solver<'_, P>, threads: usize) -> Result<Answer> {
         let Settings { width, method } = self.settings;
         let start = Instant::now();
         let outcome = solver
@@ -111,7 +116,7 @@ impl Solve<'_> {
             .cache(method.cache())
             .threads(threads)
             .time_limit(self.limit)
-            .solve()?;
+            .solve_on::<Q>()?;
         Ok(Answer {
             seconds: start.elapsed().as_secs_f64(),
             explored: outcome.statistics.explored as f64,

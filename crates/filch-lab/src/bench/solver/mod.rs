@@ -34,6 +34,10 @@ pub(crate) const SUITE: &str = "solver";
 
 /// The name of filch's solver.
 pub(crate) const FILCH: &str = "filch";
+/// The name of filch's solver with `chase_lev` in place of the bulk queue.
+pub(crate) const FILCH_CHASE_LEV: &str = "filch-chase_lev";
+/// The name of filch's solver with deques behind locks in place of the bulk queue.
+pub(crate) const FILCH_MUTEX: &str = "filch-mutex";
 /// The name of the peer.
 pub(crate) const DDO: &str = "ddo";
 
@@ -121,6 +125,11 @@ impl Suite for Solver {
         if options.threads.have_two() {
             runners.push(runner(SERIAL_PAIR, 2));
         }
+        // One worker has a stack and no queue. A quick run of all cases compares queues in some.
+        let compares_queues = case.compares_queues() || !options.quick || !options.cases.is_empty();
+        for &threads in options.threads.several().iter().filter(|&&threads| threads > 1 && compares_queues) {
+            runners.extend([FILCH_CHASE_LEV, FILCH_MUTEX].map(|contender| runner(contender, threads)));
+        }
         let units = [MILLISECONDS, NODES, NODES_A_SECOND, DIAGRAM_NODES_A_SECOND, PEAK_MEGABYTES];
         let mut series = interleave(&case.to_string(), &units, &runners, effort)?;
         // Figures that a contender does not count are left out.
@@ -137,7 +146,10 @@ impl Suite for Solver {
             Some(_) => "",
             None => "\nPublished instances are left out: give their folder with --data (misp/*.clq, knapsack/*).",
         };
-        format!("a proof of the optimum. The suite fails if two runs prove different optima.{left_out}")
+        format!(
+            "a proof of the optimum. The suite fails if two runs prove different optima.\n\
+             {FILCH_CHASE_LEV} and {FILCH_MUTEX} have other queues in place of the bulk queue.{left_out}"
+        )
     }
 
     fn description(&self, case: &Case) -> String {

@@ -5,7 +5,8 @@
 use super::items::{bench, text, Columns};
 use crate::bench::bulk;
 use crate::bench::bulk::{
-    BULK, CHASE_LEV, CROSSBEAM, MUTEX, NANOS_A_NODE, NANOS_A_POP, NANOS_A_PUSH, NANOS_A_STEAL, SERIAL, SERIAL_PAIR,
+    BULK, CHASE_LEV, CROSSBEAM, MUTEX, NANOS_A_NODE, NANOS_A_POP, NANOS_A_PUSH, NANOS_A_STEAL, PUBLISHED,
+    PUBLISHED_EARLY, SERIAL, SERIAL_PAIR,
 };
 use crate::claims::Figures;
 use crate::figures::Series;
@@ -37,7 +38,7 @@ pub(super) fn section(results: &Results) -> Section {
 }
 
 fn by_case(figures: Figures<'_>, unit: &str, texts: Texts) -> Item {
-    let names = [BULK, "bulk-batches", CHASE_LEV, CROSSBEAM, MUTEX, SERIAL, SERIAL_PAIR];
+    let names = [BULK, "bulk-batches", PUBLISHED, PUBLISHED_EARLY, CHASE_LEV, CROSSBEAM, MUTEX, SERIAL, SERIAL_PAIR];
     let most = |case: &str, other: &str| {
         let of = |series: &&Series| (&*series.case, series.name, series.unit) == (case, other, unit);
         let count = figures.series.iter().filter(of).map(|series| series.threads).max()?;

@@ -16,6 +16,11 @@ pub(crate) struct Dag {
 /// The number of arcs that are drawn into each node but the first.
 const PREDECESSORS: usize = 2;
 
+/// The most nodes of a graph: indices of arcs have 32 bits.
+pub(crate) const MOST_NODES: usize = 2_000_000_000;
+/// The memory of a graph, in bytes per node: a start and its arcs.
+pub(super) const BYTES_A_NODE: usize = size_of::<u32>() * (1 + PREDECESSORS);
+
 impl Dag {
     /// A graph whose nodes each have two random predecessors with smaller numbers.
     ///
@@ -27,19 +32,21 @@ impl Dag {
             (1..nodes as u32)
                 .flat_map(move |node| [(); PREDECESSORS].map(|()| (random.below(u64::from(node)) as usize, node)))
         };
-        let mut starts = vec![0u32; nodes + 1];
+        // While arcs are filled in, the entry behind a node's start is its next free index. In the
+        // end that is the start of the following node. So no second array is needed.
+        let mut starts = vec![0u32; nodes + 2];
         for (from, _) in arcs() {
-            starts[from + 1] += 1;
+            starts[from + 2] += 1;
         }
         for node in 0..nodes {
-            starts[node + 1] += starts[node];
+            starts[node + 2] += starts[node + 1];
         }
-        let mut next = starts.clone();
-        let mut successors = vec![0; starts[nodes] as usize];
+        let mut successors = vec![0; starts[nodes + 1] as usize];
         for (from, to) in arcs() {
-            successors[next[from] as usize] = to;
-            next[from] += 1;
+            successors[starts[from + 1] as usize] = to;
+            starts[from + 1] += 1;
         }
+        starts.pop();
         Dag { starts, successors }
     }
 

@@ -17,7 +17,8 @@ use crate::bench::busy::Calibration;
 use crate::bench::rounds::{interleave, Effort, Runner};
 use crate::bench::{Threads, SERIAL, SERIAL_PAIR};
 use crate::figures::Series;
-use graph::Dag;
+pub(crate) use graph::MOST_NODES;
+use graph::{Dag, BYTES_A_NODE};
 pub(crate) use work::NodeCost;
 use work::{Steps, Visits, Work};
 use workers::{explore, BatchList, BulkList, CrossbeamList, MutexList, Worklist};
@@ -40,6 +41,27 @@ pub(crate) fn description(cost: NodeCost) -> String {
     }
 }
 
+/// The memory and time of a measurement.
+pub(crate) struct Needs {
+    /// The memory in bytes: the graph and the flags. Few nodes are open at a time, so the queues
+    /// need almost nothing.
+    pub(crate) bytes: u64,
+    /// A rough time.
+    pub(crate) time: Duration,
+}
+
+/// A rough time to make a graph or to explore it with one thread, per node.
+const ROUGH_NANOS_A_NODE: f64 = 400.0;
+
+/// What `rounds` rounds need.
+pub(crate) fn needs(nodes: usize, threads: &Threads, rounds: usize) -> Needs {
+    let (flags, pair) = if threads.have_two() { (2, 1.0) } else { (1, 0.0) };
+    // The loop, two of them side by side, and four queues with each number of threads.
+    let passes = 1.0 + pair + threads.counts().iter().map(|&count| 4.0 / count as f64).sum::<f64>();
+    let nanos = ROUGH_NANOS_A_NODE * nodes as f64 * (1.0 + rounds as f64 * passes);
+    Needs { bytes: (nodes * (BYTES_A_NODE + flags)) as u64, time: Duration::from_nanos(nanos as u64) }
+}
+
 /// Measures all rounds, with each number of threads.
 pub(crate) fn measure(
     case: &str,
@@ -49,8 +71,8 @@ pub(crate) fn measure(
     effort: Effort,
 ) -> Result<Vec<Series>> {
     let dag = Dag::random(nodes, SEED);
-    let flags = || -> Vec<AtomicBool> { (0..nodes).map(|_| AtomicBool::new(false)).collect() };
-    let (one, two) = (flags(), flags());
+    let flags = |nodes| -> Vec<AtomicBool> { (0..nodes).map(|_| AtomicBool::new(false)).collect() };
+    let (one, two) = (flags(nodes), flags(if threads.have_two() { nodes } else { 0 }));
     let steps = Steps::of(cost, Calibration::measure());
     let setup = Setup { dag: &dag, steps, one: &one, two: &two };
 
@@ -127,4 +149,83 @@ fn serial(work: &Work<'_>) -> Result<Duration> {
     let elapsed = start.elapsed();
     work.check(visits)?;
     Ok(elapsed)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::cell::Cell;
+
+    use filch_queue::bulk::SharedThief;
+
+    use super::workers::StealOutcome;
+    use super::*;
+
+    /// A bulk queue that loses the tenth node that is popped, or returns it twice.
+    struct Wrong<const TWICE: bool> {
+        list: BulkList,
+        popped: Cell<usize>,
+    }
+
+    impl<const TWICE: bool> Worklist for Wrong<TWICE> {
+        const NAME: &'static str = "wrong";
+        type Handle = SharedThief<usize>;
+
+        fn new() -> (Self, Self::Handle) {
+            let (list, handle) = BulkList::new();
+            (Wrong { list, popped: Cell::new(0) }, handle)
+        }
+
+        fn visit(&self, work: &Work<'_>, node: usize, visits: &mut Visits) {
+            self.list.visit(work, node, visits);
+        }
+
+        fn push_first(&self, node: usize) {
+            self.list.push_first(node);
+        }
+
+        fn pop(&self) -> Option<usize> {
+            let node = self.list.pop()?;
+            self.popped.set(self.popped.get() + 1);
+            match (self.popped.get(), TWICE) {
+                (10, true) => self.list.push_first(node),
+                (10, false) => return self.list.pop(),
+                _ => {}
+            }
+            Some(node)
+        }
+
+        fn steal_half(&self, other: &Self::Handle) -> StealOutcome {
+            self.list.steal_half(other)
+        }
+
+        fn is_empty(other: &Self::Handle) -> bool {
+            BulkList::is_empty(other)
+        }
+    }
+
+    #[test]
+    fn a_queue_that_loses_or_doubles_a_node_fails_the_case() {
+        let (dag, nodes) = (Dag::random(1_000, SEED), 1_000);
+        let flags: Vec<_> = (0..nodes).map(|_| AtomicBool::new(false)).collect();
+        let steps = Steps::of(NodeCost::Uniform, Calibration::measure());
+        let setup = Setup { dag: &dag, steps, one: &flags, two: &flags };
+        let measured = |runner| interleave("dag/uniform-1k", &[NANOS_A_NODE], &[runner], Effort::exactly(1));
+        for threads in [1, 2] {
+            assert_eq!(measured(setup.on::<BulkList>(threads)).unwrap().len(), 1);
+            for wrong in [setup.on::<Wrong<false>>(threads), setup.on::<Wrong<true>>(threads)] {
+                let error = format!("{:#}", measured(wrong).unwrap_err());
+                assert!(error.starts_with(&format!("wrong with {threads} threads failed in round 1")), "{error}");
+                assert!(error.contains("visits were made to 1000 nodes"), "{error}");
+            }
+        }
+    }
+
+    #[test]
+    fn the_papers_largest_graph_needs_about_four_gigabytes() {
+        let (one, two) = (Threads::from_iter([1]), Threads::default());
+        let largest = needs(300_000_000, &two, 1);
+        assert_eq!(largest.bytes, 4_200_000_000);
+        assert!(needs(300_000_000, &one, 1).bytes < largest.bytes);
+        assert!(needs(300_000_000, &two, 3).time > 2 * largest.time);
+    }
 }
