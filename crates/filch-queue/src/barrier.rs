@@ -117,8 +117,12 @@ mod kernel {
             REFUSED => false,
             _ => {
                 let registered = membarrier(libc::MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED);
-                ANSWER.store(if registered { REGISTERED } else { REFUSED }, Ordering::Relaxed);
-                registered
+                let answer = if registered { REGISTERED } else { REFUSED };
+                // Fails if another thread has an answer. Its answer may be a later refusal.
+                match ANSWER.compare_exchange(UNKNOWN, answer, Ordering::Relaxed, Ordering::Relaxed) {
+                    Ok(_) => registered,
+                    Err(other) => other == REGISTERED,
+                }
             }
         }
     }
@@ -145,6 +149,7 @@ mod kernel {
 
     use super::Refused;
 
+    #[inline]
     pub(super) fn register() -> bool {
         true
     }
@@ -163,6 +168,7 @@ mod kernel {
 
     use super::Refused;
 
+    #[inline]
     pub(super) fn register() -> bool {
         false
     }

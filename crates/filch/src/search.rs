@@ -129,6 +129,7 @@ fn run_roots(seat: &Seat) {
     while !seat.has_mail() && !unsafe { seat.has_stray(|_| true) } {
         // SAFETY: as above. The job leaves its slot before it runs.
         if let Some(job) = unsafe { seat.pop_spawned() } {
+            seat.fence_after_refusal();
             seat.tally.jobs.add(1);
             let _span = seat.log.job();
             // SAFETY: popped once.
@@ -140,6 +141,7 @@ fn run_roots(seat: &Seat) {
         }
         let Some(job) = seat.pool().injector.take_root_in_turn() else { return };
         from_outside += 1;
+        seat.fence_after_refusal();
         run_job(seat, job);
     }
 }

@@ -174,7 +174,7 @@ pub(crate) struct Limit {
     fenced_limit: AtomicU64,
     /// Whether the owner fences. Only the owner changes it, once, and holds the lock.
     fenced: AtomicBool,
-    /// Whether the kernel has refused a barrier to another worker.
+    /// Whether the kernel has refused a barrier of the process.
     fences_requested: AtomicBool,
 }
 
@@ -215,7 +215,7 @@ impl Limit {
         self.fences_requested.store(true, Ordering::Relaxed);
     }
 
-    /// Returns whether the owner has been asked for fences and has not switched to them.
+    /// Returns whether the owner has been asked for fences, by itself or another worker, and has not switched to them.
     pub(crate) fn has_fence_request(&self) -> bool {
         // Relaxed: a raider writes it under the lock; for other writers see `request_fences`.
         self.fences_requested.load(Ordering::Relaxed) && !self.is_fenced()

@@ -277,6 +277,39 @@ fn an_owner_that_was_asked_for_fences_can_be_raided() {
     })));
 }
 
+/// The owner returns from a fork, switches to fences by itself, and forks again. Meanwhile another
+/// worker raids.
+fn switches_by_itself() {
+    check_orders(3, || {
+        let world = World::new(2, Mode::Asymmetric);
+        world.fork(0, 0);
+        let raider = {
+            let world = world.clone();
+            thread::spawn(move || {
+                world.stack.raid(|| false);
+                world.steal();
+            })
+        };
+        world.finish(0, 0);
+        world.stack.request_fences();
+        world.stack.handle_fence_request();
+        assert!(world.stack.is_fenced());
+        if world.fork(0, 1) {
+            world.stack.answer();
+        }
+        world.finish(0, 1);
+        raider.join().unwrap();
+        world.check();
+    });
+}
+
+#[test]
+fn an_owner_may_switch_to_fences_by_itself_during_a_raid() {
+    assert!(defect::with(None, switches_by_itself));
+    assert!(defect::with(Some(Defect::BarrierRefused), switches_by_itself));
+    assert!(!defect::with(Some(Defect::RefusalIgnored), switches_by_itself));
+}
+
 #[test]
 fn a_raid_that_ignores_the_refusal_is_caught() {
     assert!(!defect::with(Some(Defect::RefusalIgnored), || raids(Mode::Asymmetric, 1)));

@@ -145,7 +145,10 @@ impl Pool {
         R: Send,
     {
         match Seat::current() {
-            Some(seat) if ptr::eq(seat.pool(), &*self.shared) => f(seat.worker()),
+            Some(seat) if ptr::eq(seat.pool(), &*self.shared) => {
+                seat.fence_after_refusal();
+                f(seat.worker())
+            }
             Some(seat) => self.install_from(seat, f),
             None => self.install_from_outside(f),
         }

@@ -178,7 +178,10 @@ impl<'scope> Scope<'scope> {
     {
         pool.check_process();
         match Seat::current() {
-            Some(seat) if std::ptr::eq(seat.pool(), pool) => Scope::run(seat.worker(), order, f),
+            Some(seat) if std::ptr::eq(seat.pool(), pool) => {
+                seat.fence_after_refusal();
+                Scope::run(seat.worker(), order, f)
+            }
             Some(seat) => {
                 let completion = Completion::new(Waiter::Worker(seat.pool().to_arc(), seat.index));
                 let end = End::Elsewhere(completion);

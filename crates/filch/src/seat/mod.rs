@@ -190,9 +190,8 @@ impl Seat {
         }
     }
 
-    /// Marks the worker as running. Its first fork looks at the sleep states of the others, and has
-    /// a fence if the kernel has refused any barrier. Returns whether the worker ran something
-    /// already, for [`end_work`](Seat::end_work).
+    /// Marks the worker as running. Its first fork looks at the sleep states of the others. Returns
+    /// whether the worker ran something already, for [`end_work`](Seat::end_work).
     pub(crate) fn begin_work(&self) -> bool {
         // Relaxed: only the worker itself writes it.
         let before = self.working.load(Ordering::Relaxed);
@@ -202,12 +201,27 @@ impl Seat {
         if !defect(Defect::BeginRaisesNoAlarm) {
             self.stack.alarm();
         }
-        // The kernel may have refused a barrier to another pool, or for another worker. A raid of
-        // this one would learn it too late: its owner may block in its next fork.
-        if !self.stack.is_fenced() && !barrier::register() {
-            self.request_fences();
-        }
+        self.fence_after_refusal();
         before
+    }
+
+    /// Switches to fences if the kernel has refused any barrier of the process. The occupant calls
+    /// this where it neither forks nor returns, before it runs something.
+    ///
+    /// The kernel may have refused a barrier to another pool, or for another worker. A raid of this
+    /// worker would learn it too late: the worker may block in its next fork.
+    #[inline]
+    pub(crate) fn fence_after_refusal(&self) {
+        if !self.stack.is_fenced() && !barrier::register() {
+            self.switch_to_fences();
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn switch_to_fences(&self) {
+        self.request_fences();
+        self.handle_fence_requests();
     }
 
     /// Ends what [`begin_work`](Seat::begin_work) began, which returned `before`.
