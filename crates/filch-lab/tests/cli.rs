@@ -172,7 +172,7 @@ fn one_run_of_the_solver_suite_prints_its_result() {
     }
     refused(
         &["bench", "solver-run", "golomb/7", "--contender", "unknown", "--threads", "1", "--limit", "1"],
-        "there are filch, ddo and serial-pair",
+        "there are filch, filch-chase_lev, filch-mutex, ddo and serial-pair",
     );
 }
 
