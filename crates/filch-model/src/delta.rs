@@ -6,6 +6,9 @@
 //! in between, nothing bounds the number of pops that coalesce in the slot. [`formula`] computes
 //! this delta; [`least`] searches for it.
 //!
+//! It makes no difference whether the pop or its client makes the stores in between, as long as the
+//! pop makes one right after the store to the tail (`ff_the/client-stores` and its like).
+//!
 //! The searched program has a full queue, an owner that pops until it is empty, and a thief that
 //! steals twice. The queue must start with enough tasks. A delta equal to the number of tasks
 //! prevents every steal, and a delta of one less prevents the second steal. But FF-CL's owner

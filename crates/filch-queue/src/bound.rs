@@ -8,7 +8,11 @@
 //!
 //! Two consecutive stores to the same cache line may leave the buffer as one. Without a store to
 //! another line between them, any number of pops could hide behind a single entry. Hence x is at
-//! least 1, and the queues make that store themselves.
+//! least 1, and the queues make that store themselves, right after the store to the tail.
+//!
+//! The program may make further stores between two pops, and they count as well (section 4 of the
+//! paper). A queue cannot see them, so only an `unsafe` constructor counts them:
+//! [`Delta::with_client_stores`].
 //!
 //! # The laws of order
 //!
@@ -87,7 +91,7 @@ impl Bound {
 ///
 /// A thief must assume that this many pops are hidden.
 ///
-/// It also gives the owner x, the number of extra stores in each pop.
+/// Of the x stores, a pop makes the extra stores itself, and the program may make the others.
 ///
 /// ```
 /// use filch_queue::bound::{Bound, Delta};
@@ -102,6 +106,7 @@ impl Bound {
 pub struct Delta {
     pops: usize,
     extra_stores: usize,
+    client_stores: usize,
 }
 
 impl Delta {
@@ -118,9 +123,64 @@ impl Delta {
     ///
     /// If `extra_stores` is 0 or above [`MAX_EXTRA_STORES`](Delta::MAX_EXTRA_STORES).
     pub fn new(bound: Bound, extra_stores: usize) -> Result<Delta, BoundError> {
+        Delta::counting(bound, extra_stores, 0)
+    }
+
+    /// Creates the delta of a CPU with bound `bound`, for a program that makes stores of its own.
+    ///
+    /// Each pop makes `extra_stores` stores beside the store to the tail, and the program makes at
+    /// least `client_stores` more before the next pop. `filch-lab lab delta` counts the stores in a
+    /// compiled program.
+    ///
+    /// ```
+    /// use filch_queue::bound::{Bound, Delta};
+    ///
+    /// let westmere = Bound::of_store_buffer(32)?;
+    /// assert_eq!(Delta::new(westmere, 1)?.get(), 17);
+    /// // SAFETY: this program makes no queue with it.
+    /// let delta = unsafe { Delta::with_client_stores(westmere, 1, 7)? };
+    /// assert_eq!(delta.get(), 4);
+    /// # Ok::<(), filch_queue::BoundError>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// As for [`new`](Delta::new).
+    ///
+    /// # Safety
+    ///
+    /// For each queue made with this delta: between a pop that returns a task and the next pop of
+    /// the same owner, the owner's thread executes at least `client_stores` store instructions, on
+    /// every path, or an instruction that empties the store buffer (a fence or a locked
+    /// instruction).
+    ///
+    /// - Stores of the queue's `pop` do not count. Those of a `push` do, if there is one on every
+    ///   path.
+    /// - Only stores of the compiled program count, not those of its source. The compiler may
+    ///   remove a store, merge several into one wide store, or keep a variable in a register. It
+    ///   does not do so with volatile and atomic stores. Of other stores, N bytes of results that
+    ///   must be in memory before the next pop take at least N / 64 instructions on x86-64.
+    /// - The stores may go to any address. Stores to the same cache line count each, because each
+    ///   takes an entry of the store buffer until it leaves.
+    ///
+    /// If the promise is broken, an exactly-once queue may return a task twice.
+    pub unsafe fn with_client_stores(
+        bound: Bound,
+        extra_stores: usize,
+        client_stores: usize,
+    ) -> Result<Delta, BoundError> {
+        Delta::counting(bound, extra_stores, client_stores)
+    }
+
+    fn counting(bound: Bound, extra_stores: usize, client_stores: usize) -> Result<Delta, BoundError> {
         match extra_stores {
+            // Also with stores of the client: only a store right after that to the tail keeps the
+            // CPU from merging the latter with whatever comes next.
             0 => Err(BoundError::NoExtraStore),
-            1..=Delta::MAX_EXTRA_STORES => Ok(Delta { pops: bound.get().div_ceil(extra_stores + 1), extra_stores }),
+            1..=Delta::MAX_EXTRA_STORES => {
+                let stores_a_pop = client_stores.saturating_add(extra_stores + 1);
+                Ok(Delta { pops: bound.get().div_ceil(stores_a_pop), extra_stores, client_stores })
+            }
             requested => Err(BoundError::TooManyExtraStores { requested, limit: Delta::MAX_EXTRA_STORES }),
         }
     }
@@ -133,6 +193,11 @@ impl Delta {
     /// Returns the number of extra stores in each pop.
     pub fn extra_stores(self) -> usize {
         self.extra_stores
+    }
+
+    /// Returns the number of stores that the program makes between two pops, of those that count.
+    pub fn client_stores(self) -> usize {
+        self.client_stores
     }
 }
 
@@ -295,9 +360,33 @@ mod tests {
         assert!(Delta::new(Bound::GENEROUS, 65).unwrap_err().to_string().contains("at most 64"));
     }
 
+    /// A delta that no queue is made with.
+    fn with_client_stores(bound: usize, extra: usize, client: usize) -> Result<Delta, BoundError> {
+        // SAFETY: no queue is made with it.
+        unsafe { Delta::with_client_stores(Bound::new(bound)?, extra, client) }
+    }
+
     #[test]
-    fn absurd_bounds_do_not_overflow() {
+    fn stores_of_the_client_count_like_those_of_a_pop() {
+        // The bounds of the paper, its default deltas, and the fewest stores for its delta of 4.
+        for (bound, client, pops) in [(33, 0, 17), (33, 6, 5), (33, 7, 4), (43, 0, 22), (43, 8, 5), (43, 9, 4)] {
+            let delta = with_client_stores(bound, 1, client).unwrap();
+            assert_eq!((delta.get(), delta.extra_stores(), delta.client_stores()), (pops, 1, client));
+            assert_eq!(Delta::new(Bound::new(bound).unwrap(), client + 1).unwrap().get(), pops);
+        }
+        assert_eq!(with_client_stores(43, 5, 5).unwrap().get(), 4);
+    }
+
+    #[test]
+    fn stores_of_the_client_do_not_replace_the_store_of_a_pop() {
+        assert_eq!(with_client_stores(33, 0, 100), Err(BoundError::NoExtraStore));
+        assert!(matches!(with_client_stores(33, 65, 100), Err(BoundError::TooManyExtraStores { requested: 65, .. })));
+    }
+
+    #[test]
+    fn absurd_numbers_do_not_overflow() {
         let bound = Bound::of_store_buffer(usize::MAX).unwrap();
         assert_eq!(Delta::new(bound, 1).unwrap().get(), usize::MAX / 2 + 1);
+        assert_eq!(with_client_stores(usize::MAX, 64, usize::MAX).unwrap().get(), 1);
     }
 }

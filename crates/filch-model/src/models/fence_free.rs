@@ -3,8 +3,8 @@
 //! `fewest` is the minimum number of extra stores of a pop. It is 1 for THEP, because of its echo.
 
 use super::scenario::{
-    DROPPED, GROWS, GROWS_AFTER_A_POP, GROWS_UNDER_THEFT, NEVER_EMPTY, NO_POPS, ONE_STEAL, REUSES, REUSES_TWO,
-    REUSES_TWO_OF_THREE, SHRINKS, SHRINKS_EMPTY,
+    Scenario, DROPPED, GROWS, GROWS_AFTER_A_POP, GROWS_UNDER_THEFT, NEVER_EMPTY, NO_POPS, ONE_STEAL, REUSES,
+    REUSES_TWO, REUSES_TWO_OF_THREE, SHRINKS, SHRINKS_EMPTY,
 };
 use super::{Case, Parameters};
 use crate::delta::{enough_tasks, formula};
@@ -91,6 +91,42 @@ pub(super) fn too_small(fewest: i16) -> Vec<Case> {
         }
     }
     cases
+}
+
+/// The extra stores of which the client makes 1 or 2, as [settings](Case::settings).
+///
+/// The pop makes at least one of the extra stores itself.
+const CLIENT_STORES: [(i16, Scenario); 3] = [(2, &[("CLIENT", 1)]), (3, &[("CLIENT", 1)]), (3, &[("CLIENT", 2)])];
+
+/// The store buffers of the cases in which the client makes some of the extra stores.
+fn each_buffer_and_client() -> impl Iterator<Item = (Buffer, i16, Scenario)> {
+    let buffers = (1..=6).flat_map(|bound| [Buffer::Bounded(bound), Buffer::Egress(bound, Coalescing::Word)]);
+    buffers.flat_map(|buffer| CLIENT_STORES.map(|(extra, client)| (buffer, extra, client)))
+}
+
+/// Cases with the exact delta. The client makes some of the extra stores.
+pub(super) fn client_stores() -> Vec<Case> {
+    let case = |(buffer, extra, client)| quick_if_small(Case::holds(exact(buffer, extra, 0)).with(client));
+    let by_line =
+        |(bound, (extra, client))| Case::holds(exact(Buffer::Egress(bound, Coalescing::Line), extra, 0)).with(client);
+    let lines = (1..=6).flat_map(|bound| CLIENT_STORES.map(|client| (bound, client)));
+    each_buffer_and_client().map(case).chain(lines.map(by_line)).collect()
+}
+
+/// Cases with a delta of one less. The client makes some of the extra stores.
+pub(super) fn client_stores_too_small() -> Vec<Case> {
+    let case = |(buffer, extra, client)| {
+        let case = Case::refutes(Claim::AtMostOnce, exact(buffer, extra, 1)).with(client);
+        quick_if(case.parameters.bound < 4, case)
+    };
+    let too_many = |bound, extra, client| {
+        // The delta for `extra` stores, of which the client makes one less than it claims.
+        let wrong = exact(Buffer::Bounded(bound), extra, 0);
+        let right = exact(Buffer::Bounded(bound), extra - 1, 0);
+        Case::refutes(Claim::AtMostOnce, Parameters { delta: wrong.delta, ..right }).with(client).quick()
+    };
+    let counted = [too_many(3, 2, &[]), too_many(4, 3, &[("CLIENT", 1)]), too_many(6, 2, &[])];
+    each_buffer_and_client().map(case).chain(counted).collect()
 }
 
 /// Cases with the exact delta and several extra stores, which may coalesce with each other.

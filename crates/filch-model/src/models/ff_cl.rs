@@ -58,6 +58,19 @@ pub(in crate::models) fn models() -> Vec<Model> {
             ..ff_cl.clone()
         },
         Model {
+            name: "ff_cl/client-stores",
+            about: "FF-CL with a delta that counts the stores of the client",
+            cases: fence_free::client_stores(),
+            ..ff_cl.clone()
+        },
+        Model {
+            name: "ff_cl/client-stores-delta-too-small",
+            about: "FF-CL with a delta that counts one store of the client too many, or that is one too small",
+            cases: fence_free::client_stores_too_small(),
+            ends: false,
+            ..ff_cl.clone()
+        },
+        Model {
             name: "ff_cl/untrusted",
             about: "FF-CL as the safe constructors make it: at least once with any delta",
             form: &[("TRUSTED", 0)],

@@ -77,6 +77,19 @@ pub(in crate::models) fn models() -> Vec<Model> {
             ..ff_the.clone()
         },
         Model {
+            name: "ff_the/client-stores",
+            about: "FF-THE with a delta that counts the stores of the client",
+            cases: fence_free::client_stores(),
+            ..ff_the.clone()
+        },
+        Model {
+            name: "ff_the/client-stores-delta-too-small",
+            about: "FF-THE with a delta that counts one store of the client too many, or that is one too small",
+            cases: fence_free::client_stores_too_small(),
+            ends: false,
+            ..ff_the.clone()
+        },
+        Model {
             name: "ff_the/untrusted",
             about: "FF-THE as the safe constructors make it: at least once with any delta",
             form: &[("TRUSTED", 0)],

@@ -163,6 +163,19 @@ pub(in crate::models) fn models() -> Vec<Model> {
             ..thep.clone()
         },
         Model {
+            name: "thep/client-stores",
+            about: "THEP with a delta that counts the stores of the client",
+            cases: fence_free::client_stores(),
+            ..thep.clone()
+        },
+        Model {
+            name: "thep/client-stores-delta-too-small",
+            about: "THEP with a delta that counts one store of the client too many, or that is one too small",
+            cases: fence_free::client_stores_too_small(),
+            ends: false,
+            ..thep.clone()
+        },
+        Model {
             name: "thep/untrusted",
             about: "THEP as the safe constructors make it: at least once with any delta",
             form: &[("TRUSTED", 0)],
