@@ -101,7 +101,8 @@ mod kernel {
     const REGISTERED: u8 = 1;
     const REFUSED: u8 = 2;
 
-    /// The last answer of the kernel. Not part of any protocol: registering twice is harmless.
+    /// The kernel's first answer, until it refuses a barrier: a refusal stays. Not part of any
+    /// protocol: registering twice is harmless.
     static ANSWER: AtomicU8 = AtomicU8::new(UNKNOWN);
 
     fn membarrier(command: libc::c_int) -> bool {
@@ -115,15 +116,19 @@ mod kernel {
         match ANSWER.load(Ordering::Relaxed) {
             REGISTERED => true,
             REFUSED => false,
-            _ => {
-                let registered = membarrier(libc::MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED);
-                let answer = if registered { REGISTERED } else { REFUSED };
-                // Fails if another thread has an answer. Its answer may be a later refusal.
-                match ANSWER.compare_exchange(UNKNOWN, answer, Ordering::Relaxed, Ordering::Relaxed) {
-                    Ok(_) => registered,
-                    Err(other) => other == REGISTERED,
-                }
-            }
+            _ => ask(),
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn ask() -> bool {
+        let registered = membarrier(libc::MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED);
+        let answer = if registered { REGISTERED } else { REFUSED };
+        // Fails if another thread has an answer. Its answer may be a later refusal.
+        match ANSWER.compare_exchange(UNKNOWN, answer, Ordering::Relaxed, Ordering::Relaxed) {
+            Ok(_) => registered,
+            Err(other) => other == REGISTERED,
         }
     }
 

@@ -29,6 +29,8 @@ pub(crate) enum Defect {
     BarrierRefused,
     /// As `BarrierRefused`, and a raid goes on as if the owner had passed a barrier.
     RefusalIgnored,
+    /// A raid goes on although the owner has switched to fences meanwhile.
+    SwitchKeepsRaids,
     /// As `BarrierRefused`, and a worker wakes up without a fence.
     WakesWithoutFence,
     /// As `BarrierRefused`, and a raid has no fence of its own.

@@ -43,13 +43,14 @@
 //! **Refused.** The kernel may refuse a barrier later, for example after the program has installed
 //! a seccomp filter. The raid then publishes nothing, leaves `limit` at the top and the alarm on,
 //! and asks the owner for fences. The owner's next push or pop takes the slow path for one of the
-//! two. There, or in a wait, the owner switches to the fenced mode, permanently, under the lock and
-//! with a new epoch. So every raid runs in one mode from its beginning to its end. Until the owner
-//! has switched, or until it sleeps, its private tasks cannot be taken: a thief cannot know whether
-//! the owner has popped them.
+//! two. There, in a wait, or before it runs something that came from elsewhere, the owner switches
+//! to the fenced mode, permanently, under the lock and with a new epoch. So every raid runs in one
+//! mode from its beginning to its end. Until the owner has switched, or until it sleeps, its private
+//! tasks cannot be taken: a thief cannot know whether the owner has popped them.
 //!
 //! Model-checked on bounded TSO: `stack.tso` and `tasks.tso` in
-//! `crates/filch-model/src/models/runtime`.
+//! `crates/filch-model/src/models/runtime`, without the switch from one mode to the other. The
+//! switch is checked by loom.
 
 use filch_queue::barrier;
 
@@ -215,7 +216,8 @@ impl Limit {
         self.fences_requested.store(true, Ordering::Relaxed);
     }
 
-    /// Returns whether the owner has been asked for fences, by itself or another worker, and has not switched to them.
+    /// Returns whether the owner has been asked for fences, by itself or another worker, and has not
+    /// switched to them.
     pub(crate) fn has_fence_request(&self) -> bool {
         // Relaxed: a raider writes it under the lock; for other writers see `request_fences`.
         self.fences_requested.load(Ordering::Relaxed) && !self.is_fenced()
@@ -269,7 +271,9 @@ impl<M: Fn(u32) -> u64> Split<'_, M> {
             return;
         }
         // Raids that began in the other mode are called off.
-        guarded.epoch += 1;
+        if !defect(Defect::SwitchKeepsRaids) {
+            guarded.epoch += 1;
+        }
         // Relaxed: raids read it under the lock, and the owner itself reads it without.
         self.limit.fenced_limit.store((self.mark)(self.public.get().split), Ordering::Relaxed);
         // Release: see `is_fenced`.

@@ -329,6 +329,8 @@ pub(crate) fn for_stolen(seat: &Seat, slot: &Slot) {
     seat.stack.set_bottom_above(slot);
     until(seat, &Awaited::Forked(slot));
     seat.stack.reset(slot);
+    // The stack may have switched to fences.
+    seat.handle_fence_requests();
 }
 
 /// Waits until the job that went through the injector is done.

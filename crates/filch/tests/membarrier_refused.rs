@@ -25,10 +25,14 @@ fn wait_for(flag: &AtomicBool, pool: &Pool, max_raids: u64) -> bool {
     is_set(flag)
 }
 
+fn is_raided(pool: &Pool) -> bool {
+    pool.install(|| is_raided_here(pool))
+}
+
 /// Forks a job that its owner waits for by computing. The other worker is busy. The owner finds no
 /// alarm at the fork, and looks at nothing afterwards. Only a raid can take the job. Returns
-/// whether it ran; after many raids the owner gives up.
-fn is_raided(pool: &Pool) -> bool {
+/// whether it ran; after many raids the owner gives up. The caller is a worker of the pool.
+fn is_raided_here(pool: &Pool) -> bool {
     let (begun, forked, ran) = (flag(), flag(), flag());
     let first = || {
         let keeps_busy = wait_for(&begun, pool, 20);
@@ -44,7 +48,7 @@ fn is_raided(pool: &Pool) -> bool {
         set(&begun);
         spin_until(|| is_set(&forked));
     };
-    pool.join(first, second).0
+    filch::join(first, second).0
 }
 
 #[test]
@@ -115,6 +119,32 @@ fn all_pools_have_fenced_owners_after_the_refusal() {
         let after = pool(2);
         assert!((0..200).all(|_| is_raided(&after)));
     }));
+}
+
+/// Another pool is refused a barrier while a closure runs on a worker of this one. What the closure
+/// then calls has a job that must be raided.
+fn refused_meanwhile(test: &str, call: fn(&Pool)) {
+    assert_child_passed(run_in_child(test, &[], || {
+        let (raided, pool) = (pool(2), pool(2));
+        assert!(is_raided(&pool), "not raided although barriers are allowed");
+        pool.install(|| {
+            forbid_membarrier();
+            exhaust_registration(&raided);
+            (0..200).for_each(|_| call(&pool));
+        });
+    }));
+}
+
+#[test]
+fn a_closure_that_began_before_the_refusal_calls_fenced_owners() {
+    let call = |pool: &Pool| assert!(is_raided(pool));
+    refused_meanwhile("a_closure_that_began_before_the_refusal_calls_fenced_owners", call);
+}
+
+#[test]
+fn a_scope_in_place_that_began_before_the_refusal_has_fenced_owners() {
+    let call = |pool: &Pool| assert!(pool.in_place_scope(|_| is_raided_here(pool)));
+    refused_meanwhile("a_scope_in_place_that_began_before_the_refusal_has_fenced_owners", call);
 }
 
 /// The owner of a private job sleeps in a wait for another pool. That wait needs the job.

@@ -303,8 +303,32 @@ fn switches_by_itself() {
     });
 }
 
+/// The owner switches to fences by itself while it has a job that another worker may have raided.
+fn switches_above_a_job() {
+    check_orders(3, || {
+        let world = World::new(1, Mode::Asymmetric);
+        world.fork(0, 0);
+        let raider = {
+            let world = world.clone();
+            thread::spawn(move || {
+                world.stack.raid(|| false);
+                world.steal();
+            })
+        };
+        world.stack.request_fences();
+        world.stack.handle_fence_request();
+        world.finish(0, 0);
+        raider.join().unwrap();
+        world.check();
+    });
+}
+
 #[test]
 fn an_owner_may_switch_to_fences_by_itself_during_a_raid() {
+    for refusal in [None, Some(Defect::BarrierRefused)] {
+        assert!(defect::with(refusal, switches_above_a_job));
+    }
+    assert!(!defect::with(Some(Defect::SwitchKeepsRaids), switches_above_a_job));
     assert!(defect::with(None, switches_by_itself));
     assert!(defect::with(Some(Defect::BarrierRefused), switches_by_itself));
     assert!(!defect::with(Some(Defect::RefusalIgnored), switches_by_itself));

@@ -3,6 +3,8 @@
 
 use std::iter;
 
+use filch_queue::barrier;
+
 use super::Seat;
 use crate::job::Job;
 use crate::scope::Record;
@@ -85,10 +87,44 @@ impl Seat {
         self.stack.request_fences();
     }
 
-    /// Switches the worker to fences, if it was asked to. The worker calls this.
+    /// Switches the worker to fences, if it was asked to or the kernel has refused a barrier of the
+    /// process. The worker calls this.
     pub(crate) fn handle_fence_requests(&self) {
+        self.grant_fences();
+        // The stack may have switched alone: a refused raid asks it before the deques.
+        let is_due = self.stack.is_fenced() || !barrier::register();
+        if is_due && !self.is_fenced() {
+            self.switch_to_fences();
+        }
+    }
+
+    /// Switches to fences if the kernel has refused a barrier of the process. The occupant calls
+    /// this where it neither forks nor returns, before it runs something.
+    ///
+    /// The kernel may have refused the barrier to another pool, or for another worker. A raid of
+    /// this worker would learn it too late: the worker may block in its next fork.
+    #[inline]
+    pub(crate) fn fence_after_refusal(&self) {
+        if !barrier::register() && !self.is_fenced() {
+            self.switch_to_fences();
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn switch_to_fences(&self) {
+        self.request_fences();
+        self.grant_fences();
+    }
+
+    fn grant_fences(&self) {
         self.stack.handle_fence_request();
         self.deques().for_each(Deque::handle_fence_request);
+    }
+
+    /// Returns whether the stack and all deques are in the fenced mode.
+    pub(crate) fn is_fenced(&self) -> bool {
+        self.stack.is_fenced() && self.deques().all(Deque::is_fenced)
     }
 
     /// Returns whether there is much memory that no task needs now.

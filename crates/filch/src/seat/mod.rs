@@ -13,7 +13,6 @@ use std::sync::atomic as plain;
 use std::sync::Arc;
 
 use crossbeam_utils::CachePadded;
-use filch_queue::barrier;
 
 pub(crate) use deques::steal_task_from;
 
@@ -205,25 +204,6 @@ impl Seat {
         before
     }
 
-    /// Switches to fences if the kernel has refused any barrier of the process. The occupant calls
-    /// this where it neither forks nor returns, before it runs something.
-    ///
-    /// The kernel may have refused a barrier to another pool, or for another worker. A raid of this
-    /// worker would learn it too late: the worker may block in its next fork.
-    #[inline]
-    pub(crate) fn fence_after_refusal(&self) {
-        if !self.stack.is_fenced() && !barrier::register() {
-            self.switch_to_fences();
-        }
-    }
-
-    #[cold]
-    #[inline(never)]
-    fn switch_to_fences(&self) {
-        self.request_fences();
-        self.handle_fence_requests();
-    }
-
     /// Ends what [`begin_work`](Seat::begin_work) began, which returned `before`.
     pub(crate) fn end_work(&self, before: bool) {
         // Release: the forks of the run happen before.
@@ -273,7 +253,7 @@ impl Seat {
     pub(crate) fn may_fork_unseen(&self) -> bool {
         // SeqCst: after the fence of the worker that asks. By then the state of that worker says
         // that it sleeps.
-        self.working.load(Ordering::SeqCst) && !self.sleep.is_asleep() && !self.stack.is_fenced()
+        self.working.load(Ordering::SeqCst) && !self.sleep.is_asleep() && !self.is_fenced()
     }
 }
 

@@ -358,6 +358,12 @@ impl Deque {
         self.split().raid(is_asleep, bottom).is_some()
     }
 
+    /// Returns whether each push and pop has a fence, or the owner never pops. Once true, it stays
+    /// true.
+    pub(crate) fn is_fenced(&self) -> bool {
+        self.limit.is_fenced()
+    }
+
     /// Asks the owner to fence. The caller raises the owner's alarm after this.
     pub(crate) fn request_fences(&self) {
         self.limit.request_fences();
