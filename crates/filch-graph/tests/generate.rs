@@ -74,14 +74,45 @@ fn if_an_odd_k_does_not_divide_the_ring_a_few_vertices_at_its_end_have_one_neigh
     }
 }
 
+/// Checks that a graph with more than one neighbour each is connected and as regular as possible.
+fn check_regular(graph: &Graph, neighbours: usize) {
+    edges(graph);
+    let degrees: Vec<usize> = graph.iter().map(|(_, others)| others.len()).collect();
+    let fewer: Vec<usize> = degrees.into_iter().filter(|&degree| degree != neighbours).collect();
+    let is_odd = graph.vertices() * neighbours % 2 == 1;
+    assert_eq!(fewer, if is_odd { vec![neighbours - 1] } else { vec![] });
+    assert_eq!(components(graph), 1);
+}
+
 #[test]
-fn the_plane_is_connected_and_each_vertex_has_at_least_k_neighbours() {
-    for (vertices, neighbours) in [(1, 0), (2, 1), (10, 0), (10, 3), (10, 9), (5000, 1), (50_000, 3)] {
+fn in_the_plane_each_vertex_has_exactly_k_neighbours_and_one_has_k_minus_1_if_all_is_odd() {
+    for (vertices, neighbours) in
+        [(3, 2), (4, 3), (5, 3), (10, 9), (5000, 2), (5001, 2), (5001, 3), (5001, 5), (300, 40), (50_000, 3)]
+    {
+        check_regular(&generate::kgraph_plane(vertices, neighbours, 9).unwrap(), neighbours);
+    }
+}
+
+#[test]
+fn with_no_or_one_neighbour_the_plane_is_connected_by_more_edges() {
+    for (vertices, neighbours) in [(1, 0), (2, 1), (10, 0), (5000, 1), (5001, 1)] {
         let graph = generate::kgraph_plane(vertices, neighbours, 9).unwrap();
         edges(&graph);
-        assert!(graph.iter().all(|(_, others)| others.len() >= neighbours));
+        assert_eq!(graph.arcs(), 2 * (vertices - 1));
         assert_eq!(components(&graph), 1);
     }
+}
+
+#[test]
+fn the_plane_has_a_small_diameter_and_the_ring_a_large_one() {
+    let levels = |graph: Graph| {
+        let distances = filch_graph::serial::distances(&graph, [0]);
+        distances.farthest().unwrap().1 as usize
+    };
+    let (plane, ring) = (make("kgraph-plane:40000,k=3"), make("ring:40000,k=3"));
+    // The plane is 200 points wide.
+    let (plane, ring) = (levels(plane), levels(ring));
+    assert!(plane < 5 * 200 && ring > 40_000 / 4, "{plane} {ring}");
 }
 
 #[test]
@@ -152,7 +183,7 @@ fn in_rmat_low_numbers_have_many_neighbours_and_high_numbers_few() {
 
 #[test]
 fn connecting_adds_one_edge_for_each_component_but_the_first() {
-    for recipe in ["random:2000,800", "path:50", "random:100,0", "kgraph:1000,k=1", "star:1"] {
+    for recipe in ["random:2000,800", "path:50", "random:100,0", "ring:1000,k=1", "star:1"] {
         let before = make(recipe);
         let apart = components(&before);
         for after in [generate::connect(before.clone(), 4).unwrap(), make(&format!("{recipe},connected"))] {
@@ -184,7 +215,7 @@ fn the_same_seed_makes_the_same_graph_on_any_number_of_threads() {
         "random:50000,120000",
         "rmat:15,80000",
         "torus:300x200",
-        "kgraph:50000,k=3",
+        "ring:50000,k=3",
         "random:30000,9000,connected,shuffled",
     ];
     for recipe in recipes {
@@ -221,7 +252,7 @@ fn a_seed_gives_the_same_graph_in_all_versions() {
     };
     let sums =
         ["kgraph-plane:500,k=3,seed=1", "random:500,700,seed=1,connected", "rmat:9,700,seed=1,shuffled"].map(sum);
-    assert_eq!(sums, [14_932_559_230_958_032_420, 10_021_452_737_312_149_717, 18_089_678_936_461_867_201]);
+    assert_eq!(sums, [9_170_163_778_261_028_454, 10_021_452_737_312_149_717, 18_089_678_936_461_867_201]);
 }
 
 #[test]
@@ -258,7 +289,7 @@ fn invalid_recipes_are_refused_with_a_reason() {
     let why = |text: &str| text.parse::<Recipe>().unwrap_err().to_string();
     assert_eq!(
         why("tours:3x3"),
-        "`tours:3x3` is not a valid graph recipe: unknown graph `tours`; use kgraph, kgraph-plane, torus, grid, random, rmat, star or path"
+        "`tours:3x3` is not a valid graph recipe: unknown graph `tours`; use kgraph-plane, ring, torus, grid, random, rmat, star or path"
     );
     for text in [
         "",
@@ -271,6 +302,7 @@ fn invalid_recipes_are_refused_with_a_reason() {
         "torus:3x-3",
         "kgraph:5",
         "kgraph:5,3",
+        "ring:5",
         "random:5",
         "rmat:3,",
         "star:,",
@@ -286,8 +318,14 @@ fn invalid_recipes_are_refused_with_a_reason() {
 }
 
 #[test]
+fn an_earlier_name_of_the_ring_is_still_parsed() {
+    let recipe: Recipe = "kgraph:1000,k=3,connected".parse().unwrap();
+    assert_eq!(recipe.to_string(), "ring:1000,k=3,connected");
+}
+
+#[test]
 fn a_recipe_may_have_spaces_and_underscores() {
-    let recipe: Recipe = "kgraph:1_000, k=3, seed=1_0".parse().unwrap();
+    let recipe: Recipe = "ring:1_000, k=3, seed=1_0".parse().unwrap();
     assert_eq!(recipe, Recipe { seed: 10, ..Shape::KgraphRing { vertices: 1000, neighbours: 3 }.into() });
 }
 
@@ -313,7 +351,7 @@ proptest! {
     }
 
     #[test]
-    fn no_text_makes_the_parser_panic(text in "(kgraph|kgraph-plane|torus|random|rmat|star|path|[a-z]*)[:,x=0-9a-z_ ]{0,30}|\\PC*") {
+    fn no_text_makes_the_parser_panic(text in "(kgraph|kgraph-plane|ring|torus|random|rmat|star|path|[a-z]*)[:,x=0-9a-z_ ]{0,30}|\\PC*") {
         if let Ok(recipe) = text.parse::<Recipe>() {
             prop_assert_eq!(recipe.to_string().parse::<Recipe>().unwrap(), recipe);
         }
@@ -329,8 +367,9 @@ proptest! {
             Err(error) => prop_assert_eq!(error, GenerateError::TooManyNeighbours { neighbours: k, vertices }),
         }
         if let Ok(graph) = generate::kgraph_plane(vertices, k, seed) {
-            edges(&graph);
-            prop_assert!(graph.iter().all(|(_, others)| others.len() >= k));
+            if k > 1 {
+                check_regular(&graph, k);
+            }
             prop_assert_eq!(components(&graph), 1);
         }
         let count = vertices * (vertices - 1) / 2 * percent / 100;

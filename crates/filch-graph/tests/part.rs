@@ -38,11 +38,11 @@ fn the_parts_together_are_the_graph() {
         "path:30",
         "path:1",
         "star:50",
-        "kgraph:40,k=0",
-        "kgraph:41,k=1",
-        "kgraph:50,k=4,connected",
-        "kgraph:43,k=3",
-        "kgraph:6,k=5",
+        "ring:40,k=0",
+        "ring:41,k=1",
+        "ring:50,k=4,connected",
+        "ring:43,k=3",
+        "ring:6,k=5",
         "random:1,0",
         "random:200,300,seed=3",
         // So many edges that some are drawn again and again.
@@ -83,10 +83,10 @@ fn recipes_that_need_the_whole_graph_are_refused_with_a_reason() {
         ("kgraph-plane:100,k=3", "kgraph-plane:100,k=3 cannot be built in parts"),
         ("torus:5x5,shuffled", "the new number of a vertex depends on all other vertices"),
         ("random:100,50,connected", "the components are known only for the whole graph"),
-        ("kgraph:100,k=1,connected", "the components are known only for the whole graph"),
+        ("ring:100,k=1,connected", "the components are known only for the whole graph"),
         ("torus:0x5", "without vertices"),
         ("random:5,11", "5 vertices have 10 pairs"),
-        ("kgraph:5,k=5", "k must be below the number of vertices"),
+        ("ring:5,k=5", "k must be below the number of vertices"),
     ] {
         let recipe: Recipe = recipe.parse().unwrap();
         let partition = Partition::blocks(recipe.vertices().unwrap_or(1), 2);

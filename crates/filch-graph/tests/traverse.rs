@@ -27,8 +27,8 @@ fn make(recipe: &str) -> Graph {
 /// large enough that there is something to steal.
 static GRAPHS: LazyLock<Vec<(&str, Graph)>> = LazyLock::new(|| {
     let recipes = [
-        "kgraph:6000,k=3",
-        "kgraph:5000,k=2,shuffled",
+        "ring:6000,k=3",
+        "ring:5000,k=2,shuffled",
         "kgraph-plane:5000,k=3,seed=2",
         "torus:70x70",
         "grid:60x80",

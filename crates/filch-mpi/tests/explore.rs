@@ -302,7 +302,7 @@ fn one_rank_stops_all_ranks_if_tasks_have_no_homes() {
 
 #[test]
 fn a_graph_in_parts_has_the_closure_of_the_whole() {
-    for recipe in ["random:3000,3600,seed=2", "torus:40x30", "rmat:10,4000", "star:500", "kgraph:600,k=3"] {
+    for recipe in ["random:3000,3600,seed=2", "torus:40x30", "rmat:10,4000", "star:500", "ring:600,k=3"] {
         let recipe: Recipe = recipe.parse().unwrap();
         let whole = recipe.build().unwrap();
         let roots = [0, 17];

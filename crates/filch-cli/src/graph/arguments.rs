@@ -30,7 +30,7 @@ pub struct Arguments {
 
     /// Generate the graph instead, for example torus:1000x1000.
     ///
-    /// Recipes: torus:WIDTHxHEIGHT, grid:WIDTHxHEIGHT, kgraph:1000000,k=3, kgraph-plane:N,k=K,
+    /// Recipes: torus:WIDTHxHEIGHT, grid:WIDTHxHEIGHT, kgraph-plane:1000000,k=3, ring:N,k=K,
     /// random:1000000,3000000, rmat:20,8000000, star:N and path:N. Each may be followed by ,seed=7
     /// and ,connected and ,shuffled.
     #[arg(long, value_name = "RECIPE")]

@@ -22,19 +22,7 @@ impl Edges {
         expected: u128,
         work: impl Fn(std::ops::Range<usize>, &mut Vec<Edge>) + Sync,
     ) -> Result<Edges, GenerateError> {
-        /// Enough vertices that the overhead of a list per piece is negligible.
-        const PIECE: usize = 1 << 14;
-        let mut list = reserve(expected)?;
-        let mut pieces = vec![Vec::new(); vertices.div_ceil(PIECE)];
-        stream::split(&mut pieces, 0, 1, &|first, pieces: &mut [Vec<Edge>]| {
-            for (at, piece) in pieces.iter_mut().enumerate() {
-                let start = (first + at) * PIECE;
-                work(start..(start + PIECE).min(vertices), piece);
-            }
-        });
-        for piece in pieces {
-            list.extend_from_slice(&piece);
-        }
+        let list = collect_by_vertex(vertices, expected, work)?;
         Ok(Edges { vertices, list })
     }
 
@@ -52,6 +40,29 @@ impl Edges {
             }
         });
     }
+}
+
+/// Collects the items of `work` for ranges of vertices, in vertex order. `expected` is about the
+/// total number.
+pub(super) fn collect_by_vertex<T: Copy + Send>(
+    vertices: usize,
+    expected: u128,
+    work: impl Fn(std::ops::Range<usize>, &mut Vec<T>) + Sync,
+) -> Result<Vec<T>, GenerateError> {
+    /// Enough vertices that the overhead of a list per piece is negligible.
+    const PIECE: usize = 1 << 14;
+    let mut list = reserve(expected)?;
+    let mut pieces = vec![Vec::new(); vertices.div_ceil(PIECE)];
+    stream::split(&mut pieces, 0, 1, &|first, pieces: &mut [Vec<T>]| {
+        for (at, piece) in pieces.iter_mut().enumerate() {
+            let start = (first + at) * PIECE;
+            work(start..(start + PIECE).min(vertices), piece);
+        }
+    });
+    for piece in pieces {
+        list.extend_from_slice(&piece);
+    }
+    Ok(list)
 }
 
 /// The purposes of streams. They give each use of one seed different numbers.

@@ -19,18 +19,20 @@
 mod connect;
 mod edges;
 mod error;
-mod kgraph;
 mod lattice;
 mod part;
+mod plane;
 mod random;
 mod recipe;
+mod ring;
 mod rmat;
 pub(crate) mod stream;
 
 pub use connect::connect;
 pub use error::GenerateError;
-pub use kgraph::{kgraph_plane, kgraph_ring};
 pub use lattice::{grid, path, star, torus};
+pub use plane::kgraph_plane;
 pub use random::random;
 pub use recipe::{Recipe, RecipeError, Shape};
+pub use ring::kgraph_ring;
 pub use rmat::rmat;

@@ -85,7 +85,7 @@ impl Recipe {
             Shape::Grid { width, height } => lattice(own, width, height, false, false)?,
             Shape::Path { vertices } => lattice(own, vertices, 1, false, false)?,
             Shape::Star { vertices } => star(own, vertices)?,
-            Shape::KgraphRing { vertices, neighbours } => ring(own, vertices, neighbours)?,
+            Shape::KgraphRing { vertices, neighbours } => ring_rows(own, vertices, neighbours)?,
             Shape::Random { vertices, edges } => random_rows(own, vertices, edges, self.seed, &mut sum)?,
             Shape::Rmat { scale, edges } => rmat_rows(own, scale, edges, self.seed)?,
             Shape::KgraphPlane { .. } => unreachable!("`check_parts` refuses it"),
@@ -103,7 +103,7 @@ impl Recipe {
     pub fn check_parts(&self) -> Result<(), GenerateError> {
         self.vertices()?;
         if let Shape::KgraphRing { vertices, neighbours } = self.shape {
-            super::kgraph::check(vertices, neighbours)?;
+            super::ring::check(vertices, neighbours)?;
         }
         if let Shape::Random { vertices, edges } = self.shape {
             random::check(vertices, edges)?;
@@ -114,7 +114,9 @@ impl Recipe {
             _ => false,
         };
         let why = match self {
-            Recipe { shape: Shape::KgraphPlane { .. }, .. } => "the nearest neighbours of a point may be on any rank",
+            Recipe { shape: Shape::KgraphPlane { .. }, .. } => {
+                "the neighbours of a point depend on those of all other points"
+            }
             Recipe { shuffled: true, .. } => "the new number of a vertex depends on all other vertices",
             Recipe { connected: true, .. } if !is_connected => "the components are known only for the whole graph",
             _ => return Ok(()),
@@ -237,7 +239,7 @@ fn star(own: OwnVertices, vertices: usize) -> Result<Graph, GenerateError> {
     })
 }
 
-fn ring(own: OwnVertices, vertices: usize, neighbours: usize) -> Result<Graph, GenerateError> {
+fn ring_rows(own: OwnVertices, vertices: usize, neighbours: usize) -> Result<Graph, GenerateError> {
     let (half, far) = (neighbours / 2, neighbours / 2 + 1);
     // Whether a vertex is joined to the one at distance `far` ahead.
     let reaches = |vertex: usize| neighbours % 2 == 1 && vertex % (2 * far) < far && vertex + far < vertices;

@@ -5,14 +5,14 @@ use std::str::FromStr;
 
 use super::connect::{connect_edges, RandomSmaller};
 use super::edges::Edges;
-use super::{kgraph, lattice, random, rmat, GenerateError};
+use super::{lattice, plane, random, ring, rmat, GenerateError};
 use crate::Graph;
 
 /// A description of a graph to generate. The same recipe makes the same graph everywhere.
 ///
 /// | recipe | graph |
 /// |---|---|
-/// | `kgraph:N,k=K` | [`kgraph_ring`](super::kgraph_ring) |
+/// | `ring:N,k=K`, or by its earlier name `kgraph:N,k=K` | [`kgraph_ring`](super::kgraph_ring) |
 /// | `kgraph-plane:N,k=K` | [`kgraph_plane`](super::kgraph_plane) |
 /// | `torus:WIDTHxHEIGHT` | [`torus`](super::torus) |
 /// | `grid:WIDTHxHEIGHT` | [`grid`](super::grid) |
@@ -96,8 +96,8 @@ impl Recipe {
 
     fn edges(&self) -> Result<Edges, GenerateError> {
         match self.shape {
-            Shape::KgraphRing { vertices, neighbours } => kgraph::ring_edges(vertices, neighbours),
-            Shape::KgraphPlane { vertices, neighbours } => kgraph::plane_edges(vertices, neighbours, self.seed),
+            Shape::KgraphRing { vertices, neighbours } => ring::ring_edges(vertices, neighbours),
+            Shape::KgraphPlane { vertices, neighbours } => plane::plane_edges(vertices, neighbours, self.seed),
             Shape::Torus { width, height } => lattice::torus_edges(width, height),
             Shape::Grid { width, height } => lattice::grid_edges(width, height),
             Shape::Random { vertices, edges } => random::random_edges(vertices, edges, self.seed),
@@ -111,7 +111,7 @@ impl Recipe {
 impl fmt::Display for Recipe {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.shape {
-            Shape::KgraphRing { vertices, neighbours } => write!(f, "kgraph:{vertices},k={neighbours}"),
+            Shape::KgraphRing { vertices, neighbours } => write!(f, "ring:{vertices},k={neighbours}"),
             Shape::KgraphPlane { vertices, neighbours } => write!(f, "kgraph-plane:{vertices},k={neighbours}"),
             Shape::Torus { width, height } => write!(f, "torus:{width}x{height}"),
             Shape::Grid { width, height } => write!(f, "grid:{width}x{height}"),
@@ -157,7 +157,8 @@ fn parse(text: &str) -> Result<Recipe, String> {
     let (name, arguments) = text.split_once(':').unwrap_or((text, ""));
     // How many arguments describe the graph; the rest are options.
     let (usage, required) = match name {
-        "kgraph" => ("a k-graph is written `kgraph:N,k=K`", 2),
+        // The name of the ring before there was a k-graph in the plane.
+        "ring" | "kgraph" => ("a k-graph on a ring is written `ring:N,k=K`", 2),
         "kgraph-plane" => ("a k-graph in the plane is written `kgraph-plane:N,k=K`", 2),
         "torus" => ("a torus is written `torus:WIDTHxHEIGHT`", 1),
         "grid" => ("a grid is written `grid:WIDTHxHEIGHT`", 1),
@@ -167,7 +168,7 @@ fn parse(text: &str) -> Result<Recipe, String> {
         "path" => ("a path is written `path:N`", 1),
         _ => {
             return Err(format!(
-                "unknown graph `{name}`; use kgraph, kgraph-plane, torus, grid, random, rmat, star or path"
+                "unknown graph `{name}`; use kgraph-plane, ring, torus, grid, random, rmat, star or path"
             ))
         }
     };
@@ -183,7 +184,7 @@ fn parse(text: &str) -> Result<Recipe, String> {
         Ok::<_, String>((size(width)?, size(height)?))
     };
     let shape = match name {
-        "kgraph" => Shape::KgraphRing { vertices: size(required[0])?, neighbours: neighbours(required[1])? },
+        "ring" | "kgraph" => Shape::KgraphRing { vertices: size(required[0])?, neighbours: neighbours(required[1])? },
         "kgraph-plane" => Shape::KgraphPlane { vertices: size(required[0])?, neighbours: neighbours(required[1])? },
         "torus" => sides(required[0]).map(|(width, height)| Shape::Torus { width, height })?,
         "grid" => sides(required[0]).map(|(width, height)| Shape::Grid { width, height })?,
