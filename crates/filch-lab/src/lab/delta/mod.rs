@@ -26,6 +26,7 @@
 
 mod blocks;
 mod cheapest_path;
+mod constructor;
 mod program;
 mod repeated_pop;
 mod show;
@@ -37,7 +38,8 @@ use anyhow::{bail, Context, Result};
 use clap::Args;
 use filch_queue::bound::Bound;
 
-use crate::{figures, print};
+use crate::figures::{self, grouped};
+use crate::print;
 use blocks::{Code, End, DRAINS};
 use cheapest_path::CheapestPath;
 use program::Program;

@@ -6,7 +6,7 @@ use serde_json::{json, Value};
 
 use super::cheapest_path::{CheapestPath, Exit};
 use super::program::Program;
-use super::{Finding, Place};
+use super::{constructor, Finding, Place};
 use crate::figures::grouped;
 
 /// Formats the answer, the path, and the limits of the answer.
@@ -24,6 +24,7 @@ pub(super) fn text(program: &Program, finding: &Finding, bound: usize) -> String
             text.push_str(&format!("\n{}\n", conclusion(finding, bound)));
         }
     }
+    text.push_str(&format!("\n{}", constructor::text(finding, bound)));
     text.push_str(&limits(program, finding));
     text
 }
@@ -155,6 +156,7 @@ pub(super) fn json(program: &Program, finding: &Finding, bound: usize, binary: &
         "drains": finding.drains(),
         "bound": bound,
         "delta": finding.delta(bound),
+        "code": constructor::line(finding, bound),
         "path": path.map(|path| path.steps.iter().map(step).collect::<Vec<_>>()),
         "leaves": path.and_then(|path| path.exit).map(|exit| exit_text(program, exit)),
         "indirect_calls": finding.indirect_calls,

@@ -273,6 +273,7 @@ fn delta_follows_from_the_stores_and_the_bound() {
     let text = show::text(&program(functions), &finding, 73);
     assert!(text.contains("x = 3") && text.contains("ceil(73 / 4) + 1 = 20"), "{text}");
     assert!(text.contains("worker: 3 stores") && text.contains("uses none"), "{text}");
+    assert!(text.contains("Delta::with_client_stores(Bound::new(73)?, 1, 1)?"), "{text}");
 
     let exact = found(functions, "pop+0x0");
     assert_eq!((exact.stores, exact.delta(73)), (Some(3), Some(19)));
@@ -289,6 +290,7 @@ fn json_has_the_result_and_the_path() {
     let finding = found(functions, "pop");
     let json = show::json(&program(functions), &finding, 73, std::path::Path::new("a program"));
     assert_eq!((&json["stores"], &json["delta"], &json["bound"]), (&3.into(), &20.into(), &73.into()));
+    assert_eq!(json["code"], "let delta = unsafe { Delta::with_client_stores(Bound::new(73)?, 1, 1)? };");
     assert_eq!(json["path"][0]["function"], "pop");
     assert_eq!(json["leaves"], serde_json::Value::Null);
 }
