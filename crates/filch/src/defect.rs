@@ -18,6 +18,16 @@ pub(crate) enum Defect {
     SleepWithoutLook,
     /// A thread that has queued something looks at the sleepers without a fence.
     EventWithoutFence,
+    /// A producer of a job does not look at the event counter.
+    PostDoesNotLook,
+    /// A sleepy worker does not compare the event counter.
+    SleepIgnoresEvents,
+    /// A worker that becomes sleepy searches without a fence.
+    SleepyWithoutFence,
+    /// A worker that was woken searches without a fence.
+    WokenWithoutFence,
+    /// A worker that stops searching wakes no other, though a producer may have relied on it.
+    StopWakesNobody,
     /// The last worker that stops searching does not look for unclaimed work.
     LastSearcherDoesNotLook,
     /// The last searcher wakes idle workers only, and no worker that waits.

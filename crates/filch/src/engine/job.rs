@@ -9,40 +9,40 @@ use std::sync::Arc;
 
 use super::pool::Seat;
 use super::worker::Worker;
-use super::Queue;
+use super::{HeavyBarrier, Idle, Queue};
 use crate::latch::Gate;
 use crate::sync::{AtomicU32, Ordering};
 use crate::unwind::{self, Payload};
 
-/// A reference to a job, which a queue of kind `Q` carries. Not `Copy`: the worker that has it runs
-/// it, and no other worker does.
+/// A reference to a job, which a queue of kind `Q` carries in a pool with idle protocol `I`. Not
+/// `Copy`: the worker that has it runs it, and no other worker does.
 ///
-/// The type has no bound on `Q`, because [`Queue`] is about queues of this type.
-pub struct Job<Q> {
+/// The type has no bounds, because [`Queue`] is about queues of this type.
+pub struct Job<Q, I = HeavyBarrier> {
     data: *const (),
-    /// Its arguments are `data` and a `Worker<Q>`.
+    /// Its arguments are `data` and a `Worker<Q, I>`.
     execute: unsafe fn(*const (), *const ()),
-    kind: PhantomData<fn(Q)>,
+    kind: PhantomData<fn(Q, I)>,
 }
 
 // SAFETY: made from closures that are `Send`.
-unsafe impl<Q> Send for Job<Q> {}
+unsafe impl<Q, I> Send for Job<Q, I> {}
 
-impl<Q: Queue> Job<Q> {
+impl<Q: Queue<I>, I: Idle> Job<Q, I> {
     /// Returns whether this is the job at `data`.
     #[inline(always)]
     pub(super) fn is_at(&self, data: *const ()) -> bool {
         ptr::eq(self.data, data)
     }
 
-    pub(super) fn run(self, worker: &Worker<Q>) {
+    pub(super) fn run(self, worker: &Worker<Q, I>) {
         // SAFETY: the thread that made the job waits for it. There is one `Job` of each, because
         // exactly-once queues give out each job once.
         unsafe { (self.execute)(self.data, ptr::from_ref(worker).cast()) }
     }
 }
 
-impl<Q> fmt::Debug for Job<Q> {
+impl<Q, I> fmt::Debug for Job<Q, I> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Job").finish_non_exhaustive()
     }
@@ -78,9 +78,9 @@ impl<F, R> Closure<F, R> {
     /// # Safety
     ///
     /// As for [`take`](Closure::take).
-    unsafe fn run<Q: Queue>(&self, worker: &Worker<Q>)
+    unsafe fn run<Q: Queue<I>, I: Idle>(&self, worker: &Worker<Q, I>)
     where
-        F: FnOnce(&Worker<Q>) -> R,
+        F: FnOnce(&Worker<Q, I>) -> R,
     {
         // SAFETY: the caller guarantees it.
         let closure = unsafe { self.take() };
@@ -106,19 +106,19 @@ const DONE: u32 = 1;
 const SLEEPING: u32 = 2;
 
 /// The second closure of a join, in the frame of that join.
-pub(super) struct Forked<Q: Queue, B, R> {
+pub(super) struct Forked<Q: Queue<I>, I: Idle, B, R> {
     closure: Closure<B, R>,
     /// [`DONE`] and [`SLEEPING`], for a job that was stolen.
     state: AtomicU32,
-    owner: *const Seat<Q>,
+    owner: *const Seat<Q, I>,
 }
 
-impl<Q: Queue, B, R> Forked<Q, B, R>
+impl<Q: Queue<I>, I: Idle, B, R> Forked<Q, I, B, R>
 where
-    B: FnOnce(&Worker<Q>) -> R,
+    B: FnOnce(&Worker<Q, I>) -> R,
 {
     #[inline(always)]
-    pub(super) fn new(closure: B, owner: &Seat<Q>) -> Self {
+    pub(super) fn new(closure: B, owner: &Seat<Q, I>) -> Self {
         Forked { closure: Closure::new(closure), state: AtomicU32::new(0), owner }
     }
 
@@ -133,7 +133,7 @@ where
     ///
     /// Called once; and the frame stays until the job was taken back or [is done](Forked::is_done).
     #[inline(always)]
-    pub(super) unsafe fn job(&self) -> Job<Q> {
+    pub(super) unsafe fn job(&self) -> Job<Q, I> {
         Job { data: self.data(), execute: Self::execute, kind: PhantomData }
     }
 
@@ -142,22 +142,22 @@ where
     /// # Safety
     ///
     /// `data` points to a `Forked` of this type in a frame that waits, and no other worker runs it.
-    /// `worker` points to the `Worker<Q>` of this thread.
+    /// `worker` points to the `Worker<Q, I>` of this thread.
     unsafe fn execute(data: *const (), worker: *const ()) {
         // SAFETY: the caller guarantees it until the state says that the job is done.
         let this = unsafe { &*data.cast::<Self>() };
         // SAFETY: the caller guarantees it.
-        let worker = unsafe { &*worker.cast::<Worker<Q>>() };
+        let worker = unsafe { &*worker.cast::<Worker<Q, I>>() };
         // A kind of queue that lets thieves of one pool steal from another is not unsafe.
         assert!(worker.is_of_pool_with(this.owner), "a queue returned the job of another pool");
         // SAFETY: the caller guarantees it.
         unsafe { this.closure.run(worker) };
-        // SAFETY: memory of the pool that this worker belongs to.
-        let owner = unsafe { &*this.owner };
+        // Read before the job is done: the frame may be gone then.
+        let owner = this.owner;
         // Release for the result; acquire to see that the owner was asleep before this. This is the
         // last access: from here on the frame may be gone.
         if this.state.swap(DONE, Ordering::AcqRel) & SLEEPING != 0 {
-            owner.sleep.notify();
+            worker.notify(owner);
         }
     }
 
@@ -211,20 +211,20 @@ impl<F, R> Installed<F, R> {
     /// # Safety
     ///
     /// Called once; and the caller [waits](Installed::wait).
-    pub(super) unsafe fn job<Q: Queue>(&self) -> Job<Q>
+    pub(super) unsafe fn job<Q: Queue<I>, I: Idle>(&self) -> Job<Q, I>
     where
-        F: FnOnce(&Worker<Q>) -> R,
+        F: FnOnce(&Worker<Q, I>) -> R,
     {
-        unsafe fn execute<Q: Queue, F: FnOnce(&Worker<Q>) -> R, R>(data: *const (), worker: *const ()) {
+        unsafe fn execute<Q: Queue<I>, I: Idle, F: FnOnce(&Worker<Q, I>) -> R, R>(data: *const (), worker: *const ()) {
             // SAFETY: the caller of `job` waits until the gate opens.
             let this = unsafe { &*data.cast::<Installed<F, R>>() };
             // SAFETY: there is one job of it, and a worker of this type runs it.
-            unsafe { this.closure.run(&*worker.cast::<Worker<Q>>()) };
+            unsafe { this.closure.run(&*worker.cast::<Worker<Q, I>>()) };
             // A count of its own: the frame may be gone before the gate has finished opening.
             let gate = this.gate.clone();
             gate.open();
         }
-        Job { data: ptr::from_ref(self).cast(), execute: execute::<Q, F, R>, kind: PhantomData }
+        Job { data: ptr::from_ref(self).cast(), execute: execute::<Q, I, F, R>, kind: PhantomData }
     }
 
     /// Waits for the closure, and returns its result.

@@ -1,9 +1,10 @@
 //! The same fork and join on any exactly-once queue of [`filch_queue`], chosen by type.
 //!
 //! [`filch::Pool`](crate::Pool) has a queue of its own, which is part of its `join`. Here the queue
-//! is a parameter and everything else is the same: jobs in the frames of their joins, random
-//! victims, the sleep protocol. So two pools of this module differ in the queue alone, and the
-//! comparison of the fence-free paper can be repeated in a runtime that is not a simulation.
+//! is a parameter, and so is the [idle protocol](Idle): how workers sleep and are woken. Everything
+//! else is the same: jobs in the frames of their joins, random victims. So two pools of this module
+//! can differ in the queue alone, and the comparison of the fence-free paper can be repeated in a
+//! runtime that is not a simulation. Or they differ in the idle protocol alone.
 //!
 //! ```
 //! use filch::engine::{Pool, Queue, Worker};
@@ -48,6 +49,27 @@
 //! thief of [`Thep`] that waits does nothing else meanwhile, not even start what is
 //! [installed](Pool::install).
 //!
+//! # Which idle protocol
+//!
+//! | protocol | a fork pays | a worker that goes to sleep pays |
+//! |---|---|---|
+//! | [`HeavyBarrier`], the default | no fence with `membarrier(2)`, otherwise one | a system call that interrupts all running workers |
+//! | [`EventCounter`], the jobs event counter of Blitz and rayon | a fence | two locked instructions |
+//!
+//! Both promise that no worker sleeps while there is a job that only it could take. The second
+//! column is in addition to the fence of the queue.
+//!
+//! ```
+//! use filch::engine::{EventCounter, Pool};
+//! use filch::queue::ChaseLev;
+//!
+//! # fn main() -> Result<(), filch::BuildError> {
+//! let pool = Pool::<ChaseLev, EventCounter>::with_idle(2, ChaseLev, None)?;
+//! assert_eq!(pool.install(|worker| worker.join(|_| 1, |_| 2)), (1, 2));
+//! # Ok(())
+//! # }
+//! ```
+//!
 //! # What it lacks
 //!
 //! This module is for measuring and studying, and has only [`install`](Pool::install) and
@@ -55,12 +77,14 @@
 //! ([`Waiting::Any`](crate::Waiting::Any) and nothing else), with all the consequences. A thread
 //! that installs blocks, even if it is a worker of another pool. A pool does not survive `fork(2)`.
 
+mod idle;
 mod job;
 mod pool;
 mod worker;
 
 use filch_queue::ExactlyOnce;
 
+pub use idle::{EventCounter, HeavyBarrier, Idle};
 pub use job::Job;
 pub use pool::{Pool, Thefts};
 pub use worker::Worker;
@@ -79,6 +103,9 @@ use crate::queue::{Asymmetric, Bulk, ChaseLev, FfCl, FfThe, The, Thep};
 /// A queue refuses a job by an error of [`try_push`](filch_queue::Owner::try_push), and the join
 /// that forked the job panics. A queue that panics instead, in any method, aborts the process: the
 /// job may be in the queue, and its join must not unwind then.
-pub trait Queue: Kind<Job<Self>, Owner: ExactlyOnce, Thief: ExactlyOnce> + Sized + 'static {}
+pub trait Queue<I: Idle = HeavyBarrier>:
+    Kind<Job<Self, I>, Owner: ExactlyOnce, Thief: ExactlyOnce> + Sized + 'static
+{
+}
 
-impl<Q: Kind<Job<Q>, Owner: ExactlyOnce, Thief: ExactlyOnce> + 'static> Queue for Q {}
+impl<I: Idle, Q: Kind<Job<Q, I>, Owner: ExactlyOnce, Thief: ExactlyOnce> + 'static> Queue<I> for Q {}

@@ -5,24 +5,24 @@ use std::fmt;
 use std::sync::Arc;
 
 use crossbeam_utils::CachePadded;
-use filch_queue::{barrier, Thief};
+use filch_queue::Thief;
 
 use super::job::{Installed, Job};
 use super::worker::Worker;
-use super::Queue;
-use crate::backoff::Patience;
+use super::{HeavyBarrier, Idle, Queue};
 use crate::error::BuildError;
 use crate::pool::MIN_STACK;
 use crate::queue::Asymmetric;
-use crate::sleep::{Sleep, SleepCell, SleepState, MAX_WORKERS};
+use crate::sleep::MAX_WORKERS;
 use crate::spin;
 use crate::stats::Count;
-use crate::sync::{fence, lock, thread, AtomicBool, AtomicUsize, Mutex, Ordering};
+use crate::sync::{lock, thread, AtomicBool, AtomicUsize, Mutex, Ordering};
 use crate::unwind;
 
-/// A pool whose workers have queues of kind `Q`. See the [module](super).
-pub struct Pool<Q: Queue = Asymmetric> {
-    shared: Arc<Shared<Q>>,
+/// A pool whose workers have queues of kind `Q` and sleep by the protocol `I`. See the
+/// [module](super).
+pub struct Pool<Q: Queue<I> = Asymmetric, I: Idle = HeavyBarrier> {
+    shared: Arc<Shared<Q, I>>,
     threads: Vec<thread::JoinHandle<()>>,
 }
 
@@ -45,7 +45,7 @@ impl<Q: Queue> Pool<Q> {
     ///
     /// As for [`new`](Pool::new).
     pub fn with_queue(threads: usize, queue: Q) -> Result<Pool<Q>, BuildError> {
-        Pool::start(threads, queue, None)
+        Pool::with_idle(threads, queue, None)
     }
 
     /// Creates a pool whose workers have stacks of `bytes` bytes.
@@ -57,13 +57,23 @@ impl<Q: Queue> Pool<Q> {
     ///
     /// As for [`new`](Pool::new), and if the stack is smaller than a worker needs.
     pub fn with_stacks(threads: usize, queue: Q, bytes: usize) -> Result<Pool<Q>, BuildError> {
-        if bytes < MIN_STACK {
-            return Err(BuildError::StackTooSmall { asked: bytes, least: MIN_STACK });
-        }
-        Pool::start(threads, queue, Some(bytes))
+        Pool::with_idle(threads, queue, Some(bytes))
     }
+}
 
-    fn start(threads: usize, queue: Q, stack: Option<usize>) -> Result<Pool<Q>, BuildError> {
+impl<Q: Queue<I>, I: Idle> Pool<Q, I> {
+    /// Creates a pool with any idle protocol, which the pool's type names.
+    ///
+    /// Its workers have stacks of `bytes` bytes, or of the usual size. The other constructors make
+    /// pools with the default protocol, so that a caller need not name it.
+    ///
+    /// # Errors
+    ///
+    /// As for [`new`](Pool::new), and if the stack is smaller than a worker needs.
+    pub fn with_idle(threads: usize, queue: Q, bytes: Option<usize>) -> Result<Pool<Q, I>, BuildError> {
+        if let Some(asked) = bytes.filter(|&bytes| bytes < MIN_STACK) {
+            return Err(BuildError::StackTooSmall { asked, least: MIN_STACK });
+        }
         match threads {
             0 => return Err(BuildError::NoThreads),
             asked if asked > MAX_WORKERS => return Err(BuildError::TooManyThreads { asked, most: MAX_WORKERS }),
@@ -71,19 +81,13 @@ impl<Q: Queue> Pool<Q> {
         }
         spin::measure();
         let (owners, thieves): (Vec<_>, Vec<_>) = (0..threads).map(|_| queue.make()).unzip();
-        let shared = Arc::new(Shared {
-            seats: thieves.into_iter().map(Seat::new).collect(),
-            injector: Injector { len: AtomicUsize::new(0), jobs: Mutex::new(VecDeque::new()) },
-            sleep: Sleep::new(),
-            fenced: !barrier::register(),
-            shutting_down: AtomicBool::new(false),
-        });
+        let shared = Arc::new(Shared::new(thieves));
         // From here on, dropping the pool ends the threads that have been started.
         let mut pool = Pool { shared, threads: Vec::new() };
         for (index, owner) in owners.into_iter().enumerate() {
             let shared = pool.shared.clone();
             let mut builder = thread::Builder::new().name(format!("filch-engine-{index}"));
-            if let Some(bytes) = stack {
+            if let Some(bytes) = bytes {
                 builder = builder.stack_size(bytes);
             }
             let started = builder
@@ -117,7 +121,7 @@ impl<Q: Queue> Pool<Q> {
     /// If the closure panics.
     pub fn install<F, R>(&self, f: F) -> R
     where
-        F: FnOnce(&Worker<Q>) -> R + Send,
+        F: FnOnce(&Worker<Q, I>) -> R + Send,
         R: Send,
     {
         // SAFETY: kept for the call of the closure only.
@@ -132,7 +136,7 @@ impl<Q: Queue> Pool<Q> {
     }
 }
 
-impl<Q: Queue> Drop for Pool<Q> {
+impl<Q: Queue<I>, I: Idle> Drop for Pool<Q, I> {
     /// Ends the threads and waits for them. Nothing is queued any more: a caller that has installed
     /// something borrows the pool until it is done.
     fn drop(&mut self) {
@@ -145,7 +149,7 @@ impl<Q: Queue> Drop for Pool<Q> {
     }
 }
 
-impl<Q: Queue> fmt::Debug for Pool<Q> {
+impl<Q: Queue<I>, I: Idle> fmt::Debug for Pool<Q, I> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Pool").field("threads", &self.current_num_threads()).finish_non_exhaustive()
     }
@@ -162,10 +166,9 @@ pub struct Thefts {
 }
 
 /// The part of a worker that other workers see.
-pub(super) struct Seat<Q: Queue> {
+pub(super) struct Seat<Q: Queue<I>, I: Idle> {
     pub(super) thief: Q::Thief,
-    pub(super) sleep: SleepCell,
-    pub(super) patience: Patience,
+    pub(super) idle: I::Seat,
     /// On its own cache line. The worker writes it at each attempt while others read the rest.
     pub(super) tally: CachePadded<Tally>,
 }
@@ -176,36 +179,28 @@ pub(super) struct Tally {
     pub(super) aborts: Count,
 }
 
-impl<Q: Queue> Seat<Q> {
+impl<Q: Queue<I>, I: Idle> Seat<Q, I> {
     fn new(thief: Q::Thief) -> Self {
-        Seat {
-            thief,
-            sleep: SleepCell::new(),
-            patience: Patience::new(),
-            tally: CachePadded::new(Tally { steals: Count::new(), aborts: Count::new() }),
-        }
+        Seat { thief, idle: I::seat(), tally: CachePadded::new(Tally { steals: Count::new(), aborts: Count::new() }) }
     }
 }
 
 /// The state that the workers of a pool share.
-pub(super) struct Shared<Q: Queue> {
-    pub(super) seats: Vec<Seat<Q>>,
-    pub(super) injector: Injector<Q>,
-    pub(super) sleep: Sleep,
-    /// Whether forks have a fence. They have if the kernel provides no barrier for them.
-    pub(super) fenced: bool,
+pub struct Shared<Q: Queue<I>, I: Idle> {
+    pub(super) seats: Vec<Seat<Q, I>>,
+    pub(super) injector: Injector<Q, I>,
+    pub(super) idle: I::Pool,
     shutting_down: AtomicBool,
 }
 
-impl<Q: Queue> Shared<Q> {
-    /// Makes every worker pass a full barrier. Returns false if the kernel refuses.
-    pub(super) fn barrier(&self) -> bool {
-        if self.fenced {
-            // SeqCst: pairs with the fence of a fork.
-            fence(Ordering::SeqCst);
-            return true;
+impl<Q: Queue<I>, I: Idle> Shared<Q, I> {
+    pub(super) fn new(thieves: Vec<Q::Thief>) -> Self {
+        Shared {
+            seats: thieves.into_iter().map(Seat::new).collect(),
+            injector: Injector { len: AtomicUsize::new(0), jobs: Mutex::new(VecDeque::new()) },
+            idle: I::pool(),
+            shutting_down: AtomicBool::new(false),
         }
-        barrier::heavy().is_ok()
     }
 
     /// Returns whether there is a job in some queue, stealable or not.
@@ -213,43 +208,15 @@ impl<Q: Queue> Shared<Q> {
         !self.injector.is_empty() || self.seats.iter().any(|seat| !seat.thief.is_empty())
     }
 
-    /// Wakes a sleeping worker, if there is one.
-    fn wake_one(&self) {
-        self.seats.iter().any(|seat| seat.sleep.is_asleep() && self.sleep.wake(&seat.sleep, SleepState::Idle));
-    }
-
-    /// Wakes a worker after a fork, unless a worker searches. A searching worker will find the job,
-    /// or looks for it when it stops.
-    #[cold]
-    #[inline(never)]
-    pub(super) fn wake_unless_searching(&self) {
-        if self.sleep.counts().searching() == 0 {
-            self.wake_one();
-        }
-    }
-
-    /// Wakes a worker for unclaimed work, when the last searcher has stopped while others sleep. A
-    /// fork may have relied on the searcher: either that fork's push is before the barrier, or the
-    /// fork sees that no worker searches now.
-    #[cold]
-    pub(super) fn wake_for_unclaimed_work(&self) {
-        if self.has_work() || !self.barrier() || self.has_work() {
-            self.wake_one();
-        }
-    }
-
-    fn inject(&self, job: Job<Q>) {
-        self.injector.push(job);
-        let counts = self.sleep.event();
-        if counts.searching() == 0 && counts.sleeping() != 0 {
-            self.wake_one();
-        }
+    pub(super) fn inject(&self, job: Job<Q, I>) {
+        let len = self.injector.push(job);
+        I::injected(self, len);
     }
 
     fn shut_down(&self) {
         // SeqCst: before the notifications; a worker that goes to sleep looks at it afterwards.
         self.shutting_down.store(true, Ordering::SeqCst);
-        self.seats.iter().for_each(|seat| seat.sleep.notify());
+        (0..self.seats.len()).for_each(|index| I::notify(self, index));
     }
 
     pub(super) fn is_shutting_down(&self) -> bool {
@@ -259,26 +226,28 @@ impl<Q: Queue> Shared<Q> {
 }
 
 /// Jobs from outside, first in, first out.
-pub(super) struct Injector<Q: Queue> {
+pub(super) struct Injector<Q, I> {
     /// Lets callers skip the lock when the queue is empty.
     len: AtomicUsize,
-    jobs: Mutex<VecDeque<Job<Q>>>,
+    jobs: Mutex<VecDeque<Job<Q, I>>>,
 }
 
-impl<Q: Queue> Injector<Q> {
+impl<Q, I> Injector<Q, I> {
     fn is_empty(&self) -> bool {
-        // SeqCst: after the counters of the sleep protocol.
+        // SeqCst: after the counters of the idle protocol.
         self.len.load(Ordering::SeqCst) == 0
     }
 
-    fn push(&self, job: Job<Q>) {
+    /// Returns the number of jobs, with this one.
+    fn push(&self, job: Job<Q, I>) -> usize {
         let mut jobs = lock(&self.jobs);
         jobs.push_back(job);
-        // SeqCst: before the event of the sleep protocol.
+        // SeqCst: before the idle protocol announces it.
         self.len.store(jobs.len(), Ordering::SeqCst);
+        jobs.len()
     }
 
-    pub(super) fn take(&self) -> Option<Job<Q>> {
+    pub(super) fn take(&self) -> Option<Job<Q, I>> {
         if self.is_empty() {
             return None;
         }

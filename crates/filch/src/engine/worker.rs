@@ -5,16 +5,14 @@ use std::fmt;
 use std::ptr;
 use std::sync::Arc;
 
-use filch_queue::{barrier, Owner, PushError, Steal, Thief};
+use filch_queue::{Owner, PushError, Steal, Thief};
 
 use super::job::{Forked, Job};
 use super::pool::{Seat, Shared};
-use super::Queue;
-use crate::backoff::Backoff;
+use super::{HeavyBarrier, Idle, Queue};
 use crate::queue::Asymmetric;
 use crate::random::Random;
-use crate::sleep::SleepState;
-use crate::sync::{fence, thread_local, Ordering};
+use crate::sync::thread_local;
 use crate::unwind::{self, NoUnwind, Payload};
 
 /// The pool of which this thread is a worker, and the worker. Code that knows the pool knows their
@@ -36,23 +34,25 @@ const JOB_IN_QUEUE: &str = "the queue of a worker panicked while it may have hel
 ///
 /// A worker cannot be owned or sent to another thread. A closure gets the worker of the thread that
 /// it runs on.
-pub struct Worker<Q: Queue = Asymmetric> {
+pub struct Worker<Q: Queue<I> = Asymmetric, I: Idle = HeavyBarrier> {
     owner: Q::Owner,
-    shared: Arc<Shared<Q>>,
+    shared: Arc<Shared<Q, I>>,
     index: usize,
-    /// Whether a fork has a fence. It has if the kernel provides no barrier for workers that go to
-    /// sleep.
-    fenced: bool,
+    idle: I::Local,
     random: Cell<Random>,
 }
 
-impl<Q: Queue> Worker<Q> {
-    /// Runs the main loop of a worker.
-    pub(super) fn main_loop(shared: Arc<Shared<Q>>, index: usize, owner: Q::Owner) {
+impl<Q: Queue<I>, I: Idle> Worker<Q, I> {
+    pub(super) fn new(shared: Arc<Shared<Q, I>>, index: usize, owner: Q::Owner) -> Self {
         // Any odd constant, so that no two workers start with the same state.
         let random = Cell::new(Random::new(index));
-        let worker = Worker { owner, fenced: shared.fenced, shared, index, random };
-        let pool: *const Shared<Q> = &*worker.shared;
+        Worker { owner, idle: I::local(&shared.idle), shared, index, random }
+    }
+
+    /// Runs the main loop of a worker.
+    pub(super) fn main_loop(shared: Arc<Shared<Q, I>>, index: usize, owner: Q::Owner) {
+        let worker = Worker::new(shared, index, owner);
+        let pool: *const Shared<Q, I> = &*worker.shared;
         CURRENT.with(|current| current.set((pool.cast(), ptr::from_ref(&worker).cast())));
         let guard = NoUnwind("a worker unwound");
         worker.until(&|| worker.shared.is_shutting_down(), &|| true);
@@ -65,7 +65,7 @@ impl<Q: Queue> Worker<Q> {
     /// # Safety
     ///
     /// The reference is not kept beyond what runs on that worker now.
-    pub(super) unsafe fn current<'a>(pool: &Shared<Q>) -> Option<&'a Worker<Q>> {
+    pub(super) unsafe fn current<'a>(pool: &Shared<Q, I>) -> Option<&'a Worker<Q, I>> {
         let (own, worker) = CURRENT.with(Cell::get);
         // SAFETY: set by `main_loop` for this pool, so of this type, and the thread is still inside
         // of it.
@@ -83,11 +83,17 @@ impl<Q: Queue> Worker<Q> {
     }
 
     /// Returns whether the seat is one of this worker's pool.
-    pub(super) fn is_of_pool_with(&self, seat: *const Seat<Q>) -> bool {
+    pub(super) fn is_of_pool_with(&self, seat: *const Seat<Q, I>) -> bool {
         self.shared.seats.as_ptr_range().contains(&seat)
     }
 
-    fn seat(&self) -> &Seat<Q> {
+    /// Wakes the worker of a seat of this pool, whose wait is over.
+    pub(super) fn notify(&self, seat: *const Seat<Q, I>) {
+        let first = self.shared.seats.as_ptr();
+        I::notify(&self.shared, (seat.addr() - first.addr()) / size_of::<Seat<Q, I>>());
+    }
+
+    fn seat(&self) -> &Seat<Q, I> {
         &self.shared.seats[self.index]
     }
 
@@ -107,8 +113,8 @@ impl<Q: Queue> Worker<Q> {
     #[inline]
     pub fn join<A, B, RA, RB>(&self, a: A, b: B) -> (RA, RB)
     where
-        A: FnOnce(&Worker<Q>) -> RA + Send,
-        B: FnOnce(&Worker<Q>) -> RB + Send,
+        A: FnOnce(&Worker<Q, I>) -> RA + Send,
+        B: FnOnce(&Worker<Q, I>) -> RB + Send,
         RA: Send,
         RB: Send,
     {
@@ -148,20 +154,9 @@ impl<Q: Queue> Worker<Q> {
     ///
     /// Wakes a worker if all workers that have no work sleep.
     #[inline(always)]
-    fn fork(&self, job: Job<Q>) -> Result<(), PushError<Job<Q>>> {
+    pub(super) fn fork(&self, job: Job<Q, I>) -> Result<(), PushError<Job<Q, I>>> {
         self.owner.try_push(job)?;
-        // A worker that goes to sleep announces it, makes this thread pass a barrier, and looks at
-        // the queues again. If the load below is too early to see the sleeper, the push is before
-        // that barrier and the sleeper sees it.
-        if self.fenced {
-            // SeqCst: the kernel provides no such barrier, so it is here.
-            fence(Ordering::SeqCst);
-        } else {
-            barrier::light();
-        }
-        if self.shared.sleep.counts().sleeping() != 0 {
-            self.shared.wake_unless_searching();
-        }
+        I::forked(self.idle, &self.shared, || self.owner.len());
         Ok(())
     }
 
@@ -180,7 +175,7 @@ impl<Q: Queue> Worker<Q> {
     /// here; but with another order nothing must be lost either.
     #[cold]
     #[inline(never)]
-    fn take_back_from_below(&self, other: Job<Q>, data: *const ()) -> bool {
+    fn take_back_from_below(&self, other: Job<Q, I>, data: *const ()) -> bool {
         other.run(self);
         self.take_back(data)
     }
@@ -188,9 +183,9 @@ impl<Q: Queue> Worker<Q> {
     /// Returns the result of a job that was stolen. Runs any work until then.
     #[cold]
     #[inline(never)]
-    fn wait_for<B, RB>(&self, job: &Forked<Q, B, RB>) -> Result<RB, Payload>
+    fn wait_for<B, RB>(&self, job: &Forked<Q, I, B, RB>) -> Result<RB, Payload>
     where
-        B: FnOnce(&Worker<Q>) -> RB,
+        B: FnOnce(&Worker<Q, I>) -> RB,
     {
         self.until(&|| job.is_done(), &|| job.request_wake());
         // SAFETY: the job is done, and the result is taken once.
@@ -204,9 +199,9 @@ impl<Q: Queue> Worker<Q> {
     /// `guard` is that of the join.
     #[cold]
     #[inline(never)]
-    fn finish_panicked<B, RB>(&self, job: &Forked<Q, B, RB>, panic: Payload, guard: NoUnwind) -> !
+    fn finish_panicked<B, RB>(&self, job: &Forked<Q, I, B, RB>, panic: Payload, guard: NoUnwind) -> !
     where
-        B: FnOnce(&Worker<Q>) -> RB,
+        B: FnOnce(&Worker<Q, I>) -> RB,
     {
         let second = if self.take_back(job.data()) {
             guard.disarm();
@@ -229,11 +224,9 @@ impl<Q: Queue> Worker<Q> {
     /// The worker's own queue is empty here and whenever this goes on: either nothing was forked,
     /// or a job was stolen, and with it all older ones. That is why no two thieves of a queue that
     /// makes them wait can wait for each other's owners.
-    fn until(&self, is_done: &dyn Fn() -> bool, request_wake: &dyn Fn() -> bool) {
+    pub(super) fn until(&self, is_done: &dyn Fn() -> bool, request_wake: &dyn Fn() -> bool) {
         while !is_done() {
-            self.shared.sleep.start_searching();
-            let patience = &self.seat().patience;
-            let mut backoff = Backoff::new(patience);
+            let mut search = I::start(&self.shared, self.index);
             let job = loop {
                 if is_done() {
                     break None;
@@ -241,14 +234,9 @@ impl<Q: Queue> Worker<Q> {
                 if let Some(job) = self.steal().or_else(|| self.shared.injector.take()) {
                     break Some(job);
                 }
-                if !backoff.snooze() {
-                    backoff.learn(patience, || self.sleep(is_done, request_wake));
-                }
+                I::rest(&mut search, &self.shared, self.index, is_done, request_wake);
             };
-            backoff.reward(patience);
-            if self.shared.sleep.stop_searching() {
-                self.shared.wake_for_unclaimed_work();
-            }
+            I::stop(search, &self.shared, self.index);
             if let Some(job) = job {
                 job.run(self);
             }
@@ -257,7 +245,7 @@ impl<Q: Queue> Worker<Q> {
 
     /// Steals a job of another worker. Starts with a random victim, and tries the next ones in
     /// turn.
-    fn steal(&self) -> Option<Job<Q>> {
+    fn steal(&self) -> Option<Job<Q, I>> {
         let seats = &self.shared.seats;
         let start = self.random(seats.len());
         let (after, before) = (seats[start..].iter(), seats[..start].iter());
@@ -282,43 +270,21 @@ impl<Q: Queue> Worker<Q> {
         self.random.set(random);
         number
     }
-
-    /// Puts a searching worker to sleep, if there is still nothing to do. Returns whether it slept.
-    fn sleep(&self, is_done: &dyn Fn() -> bool, request_wake: &dyn Fn() -> bool) -> bool {
-        let (shared, cell) = (&*self.shared, &self.seat().sleep);
-        if shared.has_work() || !request_wake() {
-            return false;
-        }
-        shared.sleep.mark_asleep(cell, SleepState::Idle);
-        // A fork that did not see the sleeper is before the barrier. Then it is seen now.
-        let certain = shared.barrier();
-        let sleeps = !(is_done() || shared.has_work());
-        if sleeps {
-            if certain {
-                cell.park(None);
-            } else {
-                // The kernel has refused a barrier that it had promised: look again soon.
-                std::thread::sleep(std::time::Duration::from_millis(1));
-            }
-        }
-        shared.sleep.mark_awake(cell);
-        sleeps
-    }
 }
 
 /// Ends a join whose job the queue has refused. Drops the second closure unrun, and panics.
 #[cold]
 #[inline(never)]
-fn fail_join<Q: Queue, B, RB>(refused: PushError<Job<Q>>, job: &Forked<Q, B, RB>) -> !
+fn fail_join<Q: Queue<I>, I: Idle, B, RB>(refused: PushError<Job<Q, I>>, job: &Forked<Q, I, B, RB>) -> !
 where
-    B: FnOnce(&Worker<Q>) -> RB,
+    B: FnOnce(&Worker<Q, I>) -> RB,
 {
     // SAFETY: the queue has given the job back, so no worker runs it. See `ExactlyOnce`.
     unwind::discard(unsafe { job.take() });
     panic!("{refused}")
 }
 
-impl<Q: Queue> fmt::Debug for Worker<Q> {
+impl<Q: Queue<I>, I: Idle> fmt::Debug for Worker<Q, I> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Worker").field("index", &self.index).finish_non_exhaustive()
     }

@@ -5,6 +5,7 @@
 #[path = "../common/mod.rs"]
 mod common;
 mod faulty_queue;
+mod idle;
 
 use std::panic::{self, AssertUnwindSafe};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -13,7 +14,7 @@ use std::sync::Barrier;
 use std::thread;
 use std::time::Duration;
 
-use filch::engine::{Pool, Queue, Worker};
+use filch::engine::{EventCounter, Idle, Pool, Queue, Worker};
 use filch::queue::{Asymmetric, Bound, Bulk, ChaseLev, Delta, FfCl, FfThe, The, Thep};
 use filch::BuildError;
 
@@ -24,7 +25,7 @@ fn delta() -> Delta {
 }
 
 /// A kind of queue, with a name and a constructor.
-trait Kind: Queue {
+trait Kind: Queue + Queue<EventCounter> {
     const NAME: &'static str;
     /// Whether a thief is never refused.
     const ALWAYS_STEALABLE: bool;
@@ -45,6 +46,7 @@ macro_rules! kinds {
         macro_rules! for_all_kinds {
             ($check:ident) => {{ $($check::<$queue>();)* }};
         }
+        use for_all_kinds;
     };
 }
 
@@ -79,7 +81,7 @@ fn abort_if_hanging(check: impl FnOnce() + Send + 'static) {
     }
 }
 
-fn fib<Q: Queue>(worker: &Worker<Q>, n: u32) -> u64 {
+fn fib<Q: Queue<I>, I: Idle>(worker: &Worker<Q, I>, n: u32) -> u64 {
     if n < 2 {
         return n.into();
     }
@@ -124,7 +126,7 @@ impl Node {
         self.value().wrapping_add(below)
     }
 
-    fn sum<Q: Queue>(self, worker: &Worker<Q>, depth: u32) -> u64 {
+    fn sum<Q: Queue<I>, I: Idle>(self, worker: &Worker<Q, I>, depth: u32) -> u64 {
         let below = self.children(depth).map_or(0, |(left, right)| {
             let (left, right) =
                 worker.join(|worker| left.sum(worker, depth - 1), |worker| right.sum(worker, depth - 1));
