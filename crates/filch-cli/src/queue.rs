@@ -1,7 +1,8 @@
 //! The queues for an exploration, by their names in plots.
 //!
 //! All traversals of this program tolerate repeats. So no caller has to guarantee the bound of the
-//! fence-free queues: they are the untrusting ones here, which are the same code.
+//! fence-free queues: they are the untrusting ones here. Their first push after a pop is a full
+//! barrier, which the trusting ones do not need.
 
 use std::fmt;
 use std::str::FromStr;
@@ -71,14 +72,6 @@ impl Queue {
             Queue::Lifo => "idempotent::lifo",
             Queue::Fifo => "idempotent::fifo",
             Queue::DoubleEnded => "idempotent::double_ended",
-        }
-    }
-
-    /// A note for readers.
-    pub fn note(self) -> Option<String> {
-        match self {
-            Queue::FfThe | Queue::FfCl | Queue::Thep => Some(format!("delta {}", delta().ok()?.get())),
-            _ => None,
         }
     }
 

@@ -87,7 +87,7 @@ mod tests {
     use clap::Parser;
 
     use super::*;
-    use crate::bench::{cilk, Limit, Threads};
+    use crate::bench::{Limit, Threads};
 
     /// The program, as `filch-lab bench`.
     #[derive(Debug, Parser)]
@@ -159,12 +159,15 @@ mod tests {
             (["cilk", "--bound", "0"], "give 2 or more"),
             (["cilk", "--bound", "261"], "at most 260"),
             (["cilk", "--bound", "many"], "not a number of stores"),
+            (["graphs", "--bound", "1"], "give 2 or more"),
         ] {
             let refusal = parse(&arguments).unwrap_err();
             assert!(refusal.contains(reason), "{arguments:?}: {refusal}");
         }
-        let both = ["cilk", "--bound", "73", "--calibration", "a"];
-        assert!(parse(&both).unwrap_err().contains("cannot be used with"));
+        for suite in ["cilk", "graphs"] {
+            let both = [suite, "--bound", "73", "--calibration", "a"];
+            assert!(parse(&both).unwrap_err().contains("cannot be used with"));
+        }
     }
 
     #[test]
@@ -180,17 +183,5 @@ mod tests {
         let Ok(Command::Solver(solver)) = parse(&["solver", "--data", "here"]) else { panic!() };
         assert_eq!(solver.suite.data, Some(PathBuf::from("here")));
         assert_eq!(options(&["fork-join", "--threads", "4,64"]).threads.counts(), [1, 4, 64]);
-    }
-
-    #[test]
-    fn cilk_takes_the_bound_from_its_options() {
-        let bound = |words: &[&str]| {
-            let Ok(Command::Cilk(cilk)) = parse(words) else { panic!("{words:?}") };
-            cilk.suite.trusted_bound()
-        };
-        assert_eq!(bound(&["cilk"]).unwrap(), Some(cilk::TrustedBound::default()));
-        assert_eq!(bound(&["cilk", "--bound", "73"]).unwrap(), Some(cilk::TrustedBound::given(73).unwrap()));
-        let refusal = bound(&["cilk", "--calibration", "/no/such/file"]).unwrap_err().to_string();
-        assert!(refusal.contains("/no/such/file: cannot read the file"), "{refusal}");
     }
 }

@@ -5,6 +5,7 @@
 
 mod arguments;
 pub(crate) mod at_once;
+pub(crate) mod bound;
 pub(crate) mod bulk;
 pub(crate) mod busy;
 pub(crate) mod cilk;

@@ -11,6 +11,9 @@ const ABOUT: f64 = 0.75;
 /// The most figures that are named if they are not as claimed, and the most bounds.
 const NAMED: usize = 3;
 
+/// The figure of a claim without measurements.
+pub(super) const NOT_MEASURED: &str = "not measured in this run";
+
 /// What a figure should be.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Bound {
@@ -252,7 +255,12 @@ impl Claim {
 
     /// Makes the verdict of a claim without measurements.
     pub(crate) fn not_measured(self) -> Verdict {
-        self.verdict("not measured in this run", Holds::NotMeasured)
+        self.verdict(NOT_MEASURED, Holds::NotMeasured)
+    }
+
+    /// Makes the verdict of a claim that this run could not measure, with the reason.
+    pub(crate) fn not_measured_because(self, why: &str) -> Verdict {
+        self.verdict(format!("{NOT_MEASURED}: {why}"), Holds::NotMeasured)
     }
 }
 

@@ -2,6 +2,7 @@
 
 use std::fmt::Write;
 
+use super::claim::NOT_MEASURED;
 use super::{Holds, Verdict};
 
 /// The line width. Most terminals are at least this wide, and longer lines are hard to read.
@@ -11,11 +12,12 @@ const INDENT: usize = 17;
 
 /// Lists the measured claims of each source: the verdict, the claim, the figures and the bounds.
 ///
-/// The claims that were not measured are counted.
+/// The claims that were not measured are counted, unless there is a reason to show.
 pub(crate) fn listing(verdicts: &[Verdict]) -> String {
     let mut text = String::new();
-    let measured: Vec<&Verdict> = verdicts.iter().filter(|verdict| verdict.holds != Holds::NotMeasured).collect();
-    for of_source in measured.chunk_by(|one, other| one.source.title == other.source.title) {
+    let is_listed = |verdict: &&Verdict| verdict.holds != Holds::NotMeasured || verdict.measured != NOT_MEASURED;
+    let listed: Vec<&Verdict> = verdicts.iter().filter(is_listed).collect();
+    for of_source in listed.chunk_by(|one, other| one.source.title == other.source.title) {
         let _ = writeln!(text, "{}", of_source[0].source.title);
         for verdict in of_source {
             let verdict_word = format!("  {}", verdict.holds.word());
@@ -30,11 +32,11 @@ pub(crate) fn listing(verdicts: &[Verdict]) -> String {
         }
         text.push('\n');
     }
-    match verdicts.len() - measured.len() {
+    match verdicts.len() - listed.len() {
         0 => {}
         1 => text.push_str("One more claim was not measured.\n"),
         rest => {
-            let claims = if measured.is_empty() { "claims" } else { "more claims" };
+            let claims = if listed.is_empty() { "claims" } else { "more claims" };
             let _ = writeln!(text, "{rest} {claims} were not measured.");
         }
     }
@@ -58,7 +60,7 @@ fn wrapped(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::super::Source;
+    use super::super::{Claim, Source};
     use super::*;
 
     fn verdict(source: Source, claim: &str, required: &str, holds: Holds) -> Verdict {
@@ -71,13 +73,15 @@ mod tests {
         let filch = Source::filch("fork-join");
         let verdicts = [
             verdict(Source::BLITZ, "It is faster.", "at least 2", Holds::No),
-            verdict(filch, "It is smaller.", "", Holds::NotMeasured),
+            Claim::new(filch, "It is smaller.").not_measured(),
+            Claim::new(filch, "It is older.").not_measured_because("no clock"),
             verdict(filch, "It is faster.", "", Holds::Yes),
         ];
         assert_eq!(
             listing(&verdicts),
             "Blitz\n  does not hold  It is faster.\n    measured     1.2 (1.1 to 1.3)\n    required     at least 2\n\n\
-             filch\n  holds          It is faster.\n    measured     1.2 (1.1 to 1.3)\n\n\
+             filch\n  not measured   It is older.\n    measured     not measured in this run: no clock\n  \
+             holds          It is faster.\n    measured     1.2 (1.1 to 1.3)\n\n\
              One more claim was not measured.\n"
         );
         assert_eq!(listing(&[]), "");

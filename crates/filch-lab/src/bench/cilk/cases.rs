@@ -4,10 +4,10 @@ use std::fmt;
 
 use anyhow::Result;
 
-use super::bound::TrustedBound;
 use super::coarse::Coarse;
 use super::measure::{self, Plan};
 use super::programs::{Cholesky, Fft, Heat, Integrate, Jacobi, Knapsack, Lu, Matmul, Strassen, Uts};
+use crate::bench::bound::Vouched;
 use crate::bench::work::{self, Fib, Queens, Quicksort, Work};
 use crate::bench::Threads;
 use crate::figures::Series;
@@ -30,12 +30,7 @@ impl fmt::Display for Case {
 
 impl Case {
     /// Measures the case, with 1 thread and with `threads`. Returns the number of joins as well.
-    pub(super) fn measure(
-        &self,
-        plan: &Plan,
-        threads: &Threads,
-        bound: Option<&TrustedBound>,
-    ) -> Result<(u64, Vec<Series>)> {
+    pub(super) fn measure(&self, plan: &Plan, threads: &Threads, bound: &Vouched) -> Result<(u64, Vec<Series>)> {
         (self.measure)(&Setup { case: self, plan, threads, bound })
     }
 }
@@ -109,7 +104,7 @@ struct Setup<'a> {
     case: &'a Case,
     plan: &'a Plan,
     threads: &'a Threads,
-    bound: Option<&'a TrustedBound>,
+    bound: &'a Vouched,
 }
 
 impl Setup<'_> {
@@ -136,6 +131,7 @@ impl Setup<'_> {
 mod tests {
     use super::super::MILLIS_A_RUN;
     use super::*;
+    use crate::bench::bound::TrustedBound;
     use crate::bench::rounds::Effort;
     use crate::bench::suite::tests::options;
 
@@ -177,7 +173,7 @@ mod tests {
         // One round of all entrants.
         let plan = Plan::of(&options(true, &[]), Effort::exactly(1));
         let case = Case { name: "fib-10", measure: |setup| setup.measure(&Fib(10)), ..all(true)[0] };
-        let (joins, series) = case.measure(&plan, &Threads::default(), Some(&TrustedBound::default())).unwrap();
+        let (joins, series) = case.measure(&plan, &Threads::default(), &Ok(TrustedBound::published())).unwrap();
         assert_eq!(joins, 88);
         let (times, thefts): (Vec<Series>, Vec<Series>) =
             series.into_iter().partition(|series| series.unit == MILLIS_A_RUN);

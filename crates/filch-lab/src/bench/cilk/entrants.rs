@@ -8,14 +8,14 @@ use anyhow::{Context, Result};
 use filch::engine::{Pool, Queue, Thefts};
 use filch::queue::{Asymmetric, ChaseLev, FfCl, FfThe, The, Thep};
 
-use super::bound::{self, TrustedBound};
+use super::delta::{delta_of_four, infinite_delta};
 use super::{ABORTS_A_RUN, STEALS_A_RUN};
+use crate::bench::bound::{TrustedBound, Vouched};
 use crate::bench::contenders::{Contender, Engine, Filch, FilchWorker, Rayon, Scheme, Serial, Textbook, STACK};
 use crate::bench::rounds::Runner;
 use crate::bench::throughput;
 use crate::bench::work::Work;
 use crate::figures::Series;
-use crate::lab::litmus;
 
 /// Entrants that are not compared closely.
 ///
@@ -69,32 +69,10 @@ impl<'a> Entrant<'a> {
 }
 
 /// All entrants, with `threads` threads.
-pub(super) fn all_entrants<'a, W: Work>(
-    work: &'a W,
-    threads: usize,
-    bound: Option<&TrustedBound>,
-) -> Result<Vec<Entrant<'a>>> {
-    all_entrants_under(litmus::emulator_here(), work, threads, bound)
-}
-
-/// All entrants, under an emulator or on a real CPU.
 ///
-/// A bound is about a CPU. The entrants that rely on it are left out under an emulator, and if
-/// there is no trusted bound.
-fn all_entrants_under<'a, W: Work>(
-    emulator: Option<&str>,
-    work: &'a W,
-    threads: usize,
-    bound: Option<&TrustedBound>,
-) -> Result<Vec<Entrant<'a>>> {
-    let why = match (emulator, bound) {
-        (Some(emulator), _) => {
-            Some(format!("under {emulator}, there is no known bound on the stores that a load overtakes"))
-        }
-        (None, None) => Some("a load overtook more stores than the store buffer explains".to_owned()),
-        (None, Some(_)) => None,
-    };
-    let note = why.map(|why| format!("{} are left out: {why}", NEED_BOUND.join(", ")));
+/// If nothing vouches for a bound, the entrants that rely on it are left out.
+pub(super) fn all_entrants<'a, W: Work>(work: &'a W, threads: usize, bound: &Vouched) -> Result<Vec<Entrant<'a>>> {
+    let note = bound.as_ref().err().map(|why| format!("{} are left out: {why}", NEED_BOUND.join(", ")));
     let mut all = Vec::new();
     if threads == 1 {
         all.push(contender::<Serial, W>(work, threads));
@@ -104,14 +82,14 @@ fn all_entrants_under<'a, W: Work>(
         engine("chase_lev", None, ChaseLev, work, threads),
         engine("asymmetric", None, Asymmetric, work, threads),
     ]);
-    if let (None, Some(bound)) = (emulator, bound) {
+    if let Ok(bound) = bound {
         all.extend(entrants_with_bound(work, threads, bound)?);
     }
     // The effect of delta on thieves shows only if there are thieves.
     if threads > 1 {
         // SAFETY: a thief with this delta never takes a task by itself, however many stores a load
         // overtakes.
-        let thep_infinite = unsafe { Thep::trusting(bound::infinite_delta()?) };
+        let thep_infinite = unsafe { Thep::trusting(infinite_delta()?) };
         let note = "thieves always wait for the owner".to_owned();
         all.push(engine("thep-inf", Some(note), thep_infinite, work, threads));
     }
@@ -142,7 +120,7 @@ fn entrants_with_bound<'a, W: Work>(work: &'a W, threads: usize, bound: &Trusted
     // process that only measures. A report with fewer races takes the first.
     let (ff_cl, ff_the, thep) = unsafe { (FfCl::trusting(delta), FfThe::trusting(delta), Thep::trusting(delta)) };
     // The effect of delta on thieves shows only if there are thieves.
-    let four = (threads > 1).then(|| bound.delta_of_four()).transpose();
+    let four = (threads > 1).then(|| delta_of_four(bound)).transpose();
     let mut note = bound.note(delta);
     let mut all = vec![
         engine("ff_cl", Some(note.clone()), ff_cl, work, threads),
@@ -214,6 +192,7 @@ mod tests {
     use std::sync::atomic::{AtomicUsize, Ordering};
 
     use super::*;
+    use crate::bench::bound::NoBound;
     use crate::bench::contenders::Runtime;
     use crate::bench::work::Fib;
 
@@ -264,27 +243,25 @@ mod tests {
         assert_eq!((lengths(2), lengths(1)), (vec![2, 2], vec![1, 1]));
     }
 
-    fn names(emulator: Option<&str>, bound: Option<&TrustedBound>) -> Vec<&'static str> {
+    fn names(bound: &Vouched) -> Vec<&'static str> {
         let work = Fib(5);
-        let all = all_entrants_under(emulator, &work, 2, bound).unwrap();
+        let all = all_entrants(&work, 2, bound).unwrap();
         all.iter().map(|entrant| entrant.runner.name).collect()
     }
 
     #[test]
     fn entrants_that_need_a_bound_do_not_run_without_one() {
-        let bound = TrustedBound::default();
-        let all = names(None, Some(&bound));
-        for without in [names(Some("QEMU without KVM"), Some(&bound)), names(None, None)] {
-            let missing: Vec<_> = all.iter().copied().filter(|name| !without.contains(name)).collect();
-            assert_eq!(missing, NEED_BOUND);
-            assert!(without.contains(&"the") && without.contains(&"thep-inf"));
-        }
+        let all = names(&Ok(TrustedBound::published()));
+        let without = names(&Err(NoBound::refuted()));
+        let missing: Vec<_> = all.iter().copied().filter(|name| !without.contains(name)).collect();
+        assert_eq!(missing, NEED_BOUND);
+        assert!(without.contains(&"the") && without.contains(&"thep-inf"));
     }
 
     #[test]
     fn a_bound_too_large_for_a_delta_of_four_leaves_out_the_entrants_that_need_it() {
-        let all = names(None, Some(&TrustedBound::default()));
-        let large = names(None, Some(&TrustedBound::given(300).unwrap()));
+        let all = names(&Ok(TrustedBound::published()));
+        let large = names(&Ok(TrustedBound::given(300).unwrap()));
         let missing: Vec<_> = all.into_iter().filter(|name| !large.contains(name)).collect();
         assert_eq!(missing, ["ff_the-4", "thep-4"]);
     }

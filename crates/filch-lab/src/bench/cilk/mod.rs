@@ -6,29 +6,28 @@
 //!
 //! Every sample starts a pool of its own and ends it. It is one run of the program, and is checked.
 
-mod bound;
 mod cases;
 mod claims;
 mod coarse;
+mod delta;
 mod entrants;
 mod measure;
 mod normalised;
 mod programs;
 mod text;
 
-use std::path::PathBuf;
 use std::time::Duration;
 
-use anyhow::Result;
+use anyhow::{Context, Result};
 use clap::Args;
 
+use super::bound::{BoundOptions, Vouched};
 use super::rounds::Effort;
 use super::{Options, Suite};
 use crate::figures::{self, Series};
 use cases::Case;
 use measure::Plan;
 
-pub(crate) use bound::TrustedBound;
 pub(crate) use claims::{
     is_of_the_paper, ratio, ratios, verdicts, CENTRAL, FF_THE, PARTITION, RAYON, RUNTIME, SHARING, THEP, THEP_INFINITE,
 };
@@ -54,25 +53,12 @@ pub(crate) fn case_names(quick: bool) -> Vec<String> {
 /// The suite.
 #[derive(Args, Debug)]
 pub(crate) struct Cilk {
-    /// Set the bound that the fence-free queues rely on (default 128).
-    ///
-    /// The bound is the number of entries in this CPU's store buffer, plus one. You vouch for it:
-    /// if it is too small, jobs may run twice and memory may be corrupted. The default is above
-    /// every known store buffer.
-    #[arg(long, value_name = "N", value_parser = store_bound)]
-    bound: Option<usize>,
+    #[command(flatten)]
+    bound: BoundOptions,
 
-    /// Read the bound from a file that `filch-lab lab litmus --calibrate` has written.
-    ///
-    /// The file must be from this model of CPU. It is evidence, not proof: you vouch that it
-    /// describes this CPU. Under a hypervisor, a CPU of the same name may have another store
-    /// buffer.
-    #[arg(long, value_name = "FILE", conflicts_with = "bound")]
-    calibration: Option<PathBuf>,
-
-    /// A bound in place of these options. Without it, queues that need a bound are left out.
+    /// The bound of this run, once it is prepared.
     #[arg(skip)]
-    found: Option<Option<TrustedBound>>,
+    vouched: Option<Vouched>,
 
     /// The number of joins in a run of the last case.
     #[arg(skip)]
@@ -80,19 +66,9 @@ pub(crate) struct Cilk {
 }
 
 impl Cilk {
-    /// The suite with a bound. Without one, queues that need it are left out.
-    pub(crate) fn new(bound: Option<TrustedBound>) -> Cilk {
-        Cilk { bound: None, calibration: None, found: Some(bound), joins: 0 }
-    }
-
-    /// The bound that the fence-free queues rely on.
-    pub(super) fn trusted_bound(&self) -> Result<Option<TrustedBound>> {
-        match (&self.found, self.bound, &self.calibration) {
-            (Some(found), ..) => Ok(found.clone()),
-            (None, Some(bound), _) => TrustedBound::given(bound).map(Some),
-            (None, None, Some(path)) => TrustedBound::from_calibration(path).map(Some),
-            (None, None, None) => Ok(Some(TrustedBound::default())),
-        }
+    /// The suite with this bound. Without one, queues that need it are left out.
+    pub(crate) fn new(vouched: Vouched) -> Cilk {
+        Cilk { bound: BoundOptions::found(vouched), vouched: None, joins: 0 }
     }
 }
 
@@ -115,17 +91,17 @@ impl Suite for Cilk {
     }
 
     fn check(&self, _: &Options) -> Result<()> {
-        self.trusted_bound().map(|_| ())
+        self.bound.vouched().map(|_| ())
     }
 
     fn prepare(&mut self, _: &[Case], _: &Options) -> Result<()> {
-        self.found = Some(self.trusted_bound()?);
+        self.vouched = Some(self.bound.vouched()?);
         Ok(())
     }
 
     fn measure(&mut self, case: &Case, options: &Options, effort: Effort) -> Result<Vec<Series>> {
-        let bound = self.found.as_ref().and_then(Option::as_ref);
-        let (joins, series) = case.measure(&Plan::of(options, effort), &options.threads, bound)?;
+        let vouched = self.vouched.as_ref().context("the suite was not prepared")?;
+        let (joins, series) = case.measure(&Plan::of(options, effort), &options.threads, vouched)?;
         self.joins = joins;
         Ok(series)
     }
@@ -149,27 +125,16 @@ impl Suite for Cilk {
     }
 }
 
-fn store_bound(text: &str) -> Result<usize, String> {
-    match text.parse() {
-        Ok(0 | 1) => {
-            Err("too small: the bound is the number of entries in the store buffer, plus one; give 2 or more"
-                .to_owned())
-        }
-        Ok(bound @ 2..=bound::LARGEST) => Ok(bound),
-        Ok(_) => Err(format!("too large: every known store buffer is much smaller; give at most {}", bound::LARGEST)),
-        Err(_) => Err("this is not a number of stores; an example is 73".to_owned()),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::bench::bound::NoBound;
     use crate::bench::suite::tests::options;
 
     #[test]
     fn optional_rounds_leave_time_for_the_others() {
         for (quick, most) in [(true, 35), (false, 3_600)] {
-            let (suite, options) = (Cilk::new(None), options(quick, &[]));
+            let (suite, options) = (Cilk::new(Err(NoBound::refuted())), options(quick, &[]));
             let cases = suite.cases(&options).unwrap();
             let plan = |case| Plan::of(&options, suite.effort(case, &options));
             let time: Duration = cases.iter().map(plan).map(|plan| plan.effort.time + plan.pair_time).sum();

@@ -8,6 +8,7 @@ use filch_graph::{generate, Graph};
 use super::memory;
 use super::problems::{Closure, SpanningTree};
 use super::setup::Setup;
+use crate::bench::bound::Vouched;
 use crate::bench::rounds::Effort;
 use crate::bench::Threads;
 use crate::figures::Series;
@@ -139,13 +140,13 @@ impl Case {
     }
 
     /// Measures the case, with each number of threads.
-    pub(crate) fn measure(self, threads: &Threads, effort: Effort) -> Result<Vec<Series>> {
+    pub(crate) fn measure(self, threads: &Threads, effort: Effort, bound: &Vouched) -> Result<Vec<Series>> {
         match self {
             Case::Traversal { task: Task::Closure, shape, sorted } => {
-                Setup::<Closure>::new(shape.generate(sorted)?)?.measure(self, threads, effort)
+                Setup::<Closure>::new(shape.generate(sorted)?)?.measure(self, threads, effort, bound)
             }
             Case::Traversal { task: Task::SpanningTree, shape, sorted } => {
-                Setup::<SpanningTree>::new(shape.generate(sorted)?)?.measure(self, threads, effort)
+                Setup::<SpanningTree>::new(shape.generate(sorted)?)?.measure(self, threads, effort, bound)
             }
             Case::Memory => memory::measure(),
         }

@@ -14,15 +14,17 @@ mod table;
 
 use std::time::Duration;
 
-use anyhow::Result;
+use anyhow::{Context, Result};
 use clap::Args;
 
+use super::bound::{BoundOptions, Vouched};
 use super::rounds::Effort;
 use super::{Options, Suite};
 use crate::figures::Series;
 
 pub(crate) use cases::{Case, Family, Task};
-pub(crate) use claims::{closure_ratio, graph_case, verdicts, FAMILIES, IDEMPOTENT};
+pub(crate) use claims::{closure_ratio, graph_case, verdicts, why_ff_cl_is_left_out, FAMILIES, IDEMPOTENT};
+pub(crate) use contenders::FF_CL;
 pub(crate) use setup::{NANOS_A_VERTEX, REDUNDANT, STOLEN};
 
 /// The suite's name.
@@ -32,8 +34,22 @@ pub(crate) const SUITE: &str = "graphs";
 const QUICK_VERTICES: usize = 250_000;
 
 /// The suite.
-#[derive(Args, Debug)]
-pub(crate) struct Graphs {}
+#[derive(Args, Debug, Default)]
+pub(crate) struct Graphs {
+    #[command(flatten)]
+    bound: BoundOptions,
+
+    /// The bound of this run, once it is prepared.
+    #[arg(skip)]
+    vouched: Option<Vouched>,
+}
+
+impl Graphs {
+    /// The suite with this bound. Without one, queues that need it are left out.
+    pub(crate) fn new(vouched: Vouched) -> Graphs {
+        Graphs { bound: BoundOptions::found(vouched), vouched: None }
+    }
+}
 
 impl Suite for Graphs {
     const NAME: &'static str = SUITE;
@@ -57,14 +73,31 @@ impl Suite for Graphs {
         )
     }
 
+    fn check(&self, _: &Options) -> Result<()> {
+        self.bound.vouched().map(|_| ())
+    }
+
+    fn prepare(&mut self, _: &[Case], _: &Options) -> Result<()> {
+        self.vouched = Some(self.bound.vouched()?);
+        Ok(())
+    }
+
     fn measure(&mut self, case: &Case, options: &Options, effort: Effort) -> Result<Vec<Series>> {
-        case.measure(&options.threads, effort)
+        let vouched = self.vouched.as_ref().context("the suite was not prepared")?;
+        case.measure(&options.threads, effort, vouched)
     }
 
     fn introduction(&self, _: &Options) -> String {
-        "nanoseconds per vertex, median and best of the rounds. A speed-up is relative to chase_lev on one thread.\n\
-         Redundant: tasks beyond one per vertex, with the most threads. Stolen: tasks that were taken from another worker."
-            .to_owned()
+        let left_out = match &self.vouched {
+            Some(Err(why)) => format!("\n{} are left out: {why}.", contenders::NEED_BOUND.join(", ")),
+            _ => String::new(),
+        };
+        format!(
+            "nanoseconds per vertex, median and best of the rounds. A speed-up is relative to chase_lev on one thread.\n\
+             Redundant: tasks beyond one per vertex, with the most threads. Stolen: tasks that were taken from another worker.\n\
+             The owners of ff_the, ff_cl and thep rely on a bound and have no fence. Those of ff_the-untrusted, ff_cl-untrusted\n\
+             and thep-untrusted rely on none: the first push after a pop is a full barrier.{left_out}"
+        )
     }
 
     fn description(&self, case: &Case) -> String {
@@ -87,7 +120,7 @@ mod tests {
 
     #[test]
     fn a_quick_run_has_a_large_graph_only_if_it_is_named() {
-        let names = |quick, name: &str| selected(&Graphs {}, quick, &[name]);
+        let names = |quick, name: &str| selected(&Graphs::default(), quick, &[name]);
         assert_eq!(names(true, "closure/torus").unwrap(), ["closure/torus-250k", "closure/torus-250k/unsorted"]);
         assert_eq!(names(true, "closure/torus-4m/").unwrap(), ["closure/torus-4m/unsorted"]);
         assert_eq!(names(false, "closure/torus").unwrap().len(), 6);
@@ -97,12 +130,12 @@ mod tests {
 
     #[test]
     fn a_quick_run_has_both_traversals_of_each_family_and_a_full_run_has_everything() {
-        let names = selected(&Graphs {}, true, &[]).unwrap();
+        let names = selected(&Graphs::default(), true, &[]).unwrap();
         assert_eq!(names.len(), 12);
         for name in ["closure/kgraph-250k", "spanning-tree/torus-250k/unsorted", "closure/random-250k-750k"] {
             assert!(names.contains(&name.to_owned()), "{names:?}");
         }
-        assert!(Graphs {}.effort(&Case::Memory, &options(true, &[])).time * 12 <= Duration::from_secs(30));
-        assert_eq!(selected(&Graphs {}, false, &[]).unwrap().len(), cases::all().len());
+        assert!(Graphs::default().effort(&Case::Memory, &options(true, &[])).time * 12 <= Duration::from_secs(30));
+        assert_eq!(selected(&Graphs::default(), false, &[]).unwrap().len(), cases::all().len());
     }
 }

@@ -8,12 +8,12 @@ use filch_graph::{Graph, Vertex};
 use super::cases::{Case, SEED};
 use super::contenders::{parallel, serial, Input, Sample};
 use super::problems::Problem;
+use crate::bench::bound::Vouched;
 use crate::bench::random::Random;
 use crate::bench::rounds::{interleave, Effort, Runner};
 pub(super) use crate::bench::SERIAL_PAIR;
 use crate::bench::{Threads, SERIAL};
 use crate::figures::Series;
-use crate::queue::Queue;
 
 /// The unit of time per vertex reached.
 pub(crate) const NANOS_A_VERTEX: &str = "ns/vertex";
@@ -48,10 +48,18 @@ impl<P: Problem + Send + 'static> Setup<P> {
     }
 
     /// Measures all rounds, with each number of threads.
-    pub(crate) fn measure(&self, case: Case, threads: &Threads, effort: Effort) -> Result<Vec<Series>> {
+    pub(crate) fn measure(
+        &self,
+        case: Case,
+        threads: &Threads,
+        effort: Effort,
+        bound: &Vouched,
+    ) -> Result<Vec<Series>> {
         let mut runners = vec![self.runner(SERIAL, 1, 1, serial)];
+        let notes: Vec<(&str, Option<String>)> =
+            parallel::<P>(bound)?.into_iter().map(|contender| (contender.name, contender.note)).collect();
         for &threads in threads.counts() {
-            runners.extend(parallel().into_iter().map(|contender| {
+            runners.extend(parallel(bound)?.into_iter().map(|contender| {
                 let run = contender.run;
                 self.runner(contender.name, threads, 1, move |input, problems: &mut [P]| {
                     run(input, &problems[0], threads)
@@ -66,7 +74,8 @@ impl<P: Problem + Send + 'static> Setup<P> {
         // Figures that a contender does not count are left out.
         series.retain(|series| series.samples.iter().all(|sample| sample.is_finite()));
         for series in series.iter_mut().filter(|series| series.unit == NANOS_A_VERTEX) {
-            series.note = series.name.parse().ok().and_then(Queue::note);
+            let noted = notes.iter().find(|(name, _)| *name == series.name);
+            series.note = noted.and_then(|(_, note)| note.clone());
         }
         Ok(series)
     }

@@ -1,6 +1,6 @@
 //! The bound of the fence-free queues, from this run's store buffer and litmus test.
 //!
-//! The Cilk programs run with queues that depend on it.
+//! The Cilk programs and the graphs run with queues that depend on it.
 
 use filch_queue::bound::Bound;
 

@@ -9,6 +9,7 @@ use filch_model::models;
 
 use super::bound_choice::BoundChoice;
 use super::{balance, timeline, Models, PartResult};
+use crate::bench::bound::{NoBound, TrustedBound, Vouched};
 use crate::bench::bulk::{self, Bulk};
 use crate::bench::cilk::{self, Cilk};
 use crate::bench::fork_join::{self, ForkJoin};
@@ -88,10 +89,10 @@ pub(in crate::report) const PARTS: [Part; 13] = [
         inputs.suite(ForkJoin::default(), &["tree-1023", "wake", "idle"], &[], inputs.limit(7, 2.5))
     }),
     part(cilk::SUITE, [6.0, 10.0, 3_600.0], |inputs| {
-        inputs.suite(Cilk::new(inputs.bound.for_cilk()?), &["fib", "integrate"], &[], inputs.limit(7, 1.8))
+        inputs.suite(Cilk::new(inputs.bound.vouched()?), &["fib", "integrate"], &[], inputs.limit(7, 1.8))
     }),
     part(graphs::SUITE, [1.0, 9.0, 1_200.0], |inputs| {
-        inputs.suite(Graphs {}, &["closure/kgraph-250k"], &[], inputs.limit(5, 0.8))
+        inputs.suite(Graphs::new(inputs.bound.vouched()?), &["closure/kgraph-250k"], &[], inputs.limit(5, 0.8))
     }),
     part(bulk::SUITE, [1.5, 7.0, 360.0], |inputs| {
         let all = ["push", "pop", "steal", "dag/uniform-250k", "dag/skewed-250k"];
@@ -186,19 +187,22 @@ impl Inputs {
 }
 
 impl BoundChoice {
-    /// Converts the bound for the suite whose queues depend on it.
-    fn for_cilk(self) -> Result<Option<cilk::TrustedBound>> {
-        match self {
-            BoundChoice::Published => Ok(Some(cilk::TrustedBound::default())),
-            BoundChoice::Measured(bound) => {
-                cilk::TrustedBound::with_reason(bound, "as measured before in this report").map(Some)
-            }
+    /// Converts the bound for the suites whose queues depend on it.
+    fn vouched(self) -> Result<Vouched> {
+        self.vouched_if(NoBound::unless_in_store_buffer_here())
+    }
+
+    /// Converts the bound. `is_possible` is an error on a CPU without a known bound.
+    fn vouched_if(self, is_possible: Result<(), NoBound>) -> Result<Vouched> {
+        let bound = match self {
+            BoundChoice::Unknown => return Ok(Err(NoBound::refuted())),
+            BoundChoice::Published => TrustedBound::published(),
+            BoundChoice::Measured(bound) => TrustedBound::with_reason(bound, "as measured before in this report")?,
             BoundChoice::Raised(bound) => {
-                cilk::TrustedBound::with_reason(bound, "for the store buffer that was measured before in this report")
-                    .map(Some)
+                TrustedBound::with_reason(bound, "for the store buffer that was measured before in this report")?
             }
-            BoundChoice::Unknown => Ok(None),
-        }
+        };
+        Ok(is_possible.map(|()| bound))
     }
 }
 
@@ -255,12 +259,16 @@ mod tests {
 
     #[test]
     fn queues_use_the_chosen_bound_and_do_not_run_without_one() {
-        let published = Some(cilk::TrustedBound::default());
-        assert_eq!(BoundChoice::Published.for_cilk().unwrap(), published);
-        for other in [BoundChoice::Measured(73), BoundChoice::Raised(140), BoundChoice::Unknown] {
-            assert_ne!(other.for_cilk().unwrap(), published);
+        let published = Ok(TrustedBound::published());
+        let vouched = |choice: BoundChoice| choice.vouched_if(Ok(())).unwrap();
+        assert_eq!(vouched(BoundChoice::Published), published);
+        for other in [BoundChoice::Measured(73), BoundChoice::Raised(140)] {
+            assert!(vouched(other).is_ok_and(|bound| Ok(bound) != published));
         }
-        assert_eq!(BoundChoice::Unknown.for_cilk().unwrap(), None);
+        assert_eq!(vouched(BoundChoice::Unknown), Err(NoBound::refuted()));
+        for choice in [BoundChoice::Published, BoundChoice::Measured(73), BoundChoice::Raised(140)] {
+            assert!(choice.vouched_if(Err(NoBound::refuted())).unwrap().is_err());
+        }
     }
 
     #[test]

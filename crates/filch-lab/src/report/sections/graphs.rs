@@ -11,12 +11,18 @@ use crate::report::page::{Item, Section, Texts};
 const LIFO: &str = Queue::Lifo.name();
 
 pub(super) fn section(results: &Results) -> Section {
-    let mut items = vec![text(
-        "A task is a vertex that was found. Its visit marks and pushes its neighbours. The same visit runs on every queue of \
-         filch and on crossbeam's deque (`crossbeam-lifo`), in a pool written for it (`crossbeam-pool`), with a rayon spawn for \
-         each vertex, with rayon level by level (`rayon-frontier`), as a serial loop (`serial`), and as two such loops at the \
-         same time (`serial-pair`).",
-    )];
+    let mut items = vec![
+        text(
+            "A task is a vertex that was found. Its visit marks and pushes its neighbours. The same visit runs on every queue \
+             of filch and on crossbeam's deque (`crossbeam-lifo`), in a pool written for it (`crossbeam-pool`), with a rayon \
+             spawn for each vertex, with rayon level by level (`rayon-frontier`), as a serial loop (`serial`), and as two such \
+             loops at the same time (`serial-pair`).",
+        ),
+        text(
+            "The owners of `ff_the`, `ff_cl` and `thep` rely on a bound and have no fence. Without a bound for this CPU they are \
+             left out. Their `-untrusted` variants rely on none: the first push after a pop is a full barrier.",
+        ),
+    ];
     items.push(peers(results));
     items.extend(FAMILIES.iter().map(|&(family, label)| implementations(results, family, label)));
     Section { id: "graphs", title: "Graphs on every queue".to_owned(), items }

@@ -5,7 +5,7 @@
 
 use super::items::{bench, lines};
 use crate::bench::bulk::{BULK, CROSSBEAM, MUTEX, NANOS_A_NODE};
-use crate::bench::graphs::{Task, NANOS_A_VERTEX};
+use crate::bench::graphs::{Task, FF_CL, NANOS_A_VERTEX};
 use crate::bench::{bulk, graphs, THREADS};
 use crate::chart::Chart;
 use crate::claims::{Figures, Rounds};
@@ -15,7 +15,14 @@ use crate::report::collect::Results;
 use crate::report::page::{Item, Texts};
 
 /// The queues of the idempotent paper's figures, and the fence-free one of this project's claims.
-const QUEUES: [Queue; 6] = [Queue::ChaseLev, Queue::The, Queue::Lifo, Queue::Fifo, Queue::DoubleEnded, Queue::FfCl];
+const QUEUES: [&str; 6] = [
+    Queue::ChaseLev.name(),
+    Queue::The.name(),
+    Queue::Lifo.name(),
+    Queue::Fifo.name(),
+    Queue::DoubleEnded.name(),
+    FF_CL,
+];
 
 /// The numbers of threads of figures, in rising order.
 fn counts(figures: Figures<'_>, is_wanted: impl Fn(&Series) -> bool) -> Vec<usize> {
@@ -60,7 +67,7 @@ fn command(results: &Results, suite: &str, case: &str, counts: &[usize]) -> Stri
 pub(super) fn traversals(results: &Results, task: Task) -> Vec<Item> {
     let figures = results.figures(graphs::SUITE);
     let chase_lev = (Queue::ChaseLev.name(), 1);
-    let queues = QUEUES.map(|queue| (queue.name().to_owned(), queue.name()));
+    let queues = QUEUES.map(|queue| (queue.to_owned(), queue));
     let of_case = |case: &str| {
         let counts = counts(figures, |one| one.case == case);
         let chart =

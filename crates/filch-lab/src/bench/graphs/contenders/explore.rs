@@ -5,45 +5,34 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result};
 use crossbeam_deque::Worker;
 use filch::explore::Explore;
+use filch::queue::Kind;
 use filch::Pool;
 use filch_graph::Vertex;
 
 use super::{Input, Sample};
 use crate::bench::crossbeam::{self, CrossbeamOwner, CrossbeamThief};
 use crate::bench::graphs::problems::Problem;
-use crate::queue::{Kind, WithKind};
 
-/// An exploration from the root, on queues that are chosen when it runs.
-#[derive(Debug)]
-pub(crate) struct ExploreRun<'a, P> {
-    /// The graph and its root.
-    pub(crate) input: &'a Input,
-    /// The computation.
-    pub(crate) problem: &'a P,
-    /// The number of threads in the pool.
-    pub(crate) threads: usize,
-}
-
-impl<P: Problem> WithKind for ExploreRun<'_, P> {
-    type Output = Result<Sample>;
-
-    fn with<K: Kind<Vertex> + Clone + Send>(self, kind: K) -> Result<Sample> {
-        let ExploreRun { input, problem, threads } = self;
-        let mut explored = None;
-        let elapsed = timed_in_pool(threads, &mut || {
-            let explore = Explore::at_least_once().queue(kind.clone());
-            explored = Some(explore.run([input.root], |vertex, worker| {
-                problem.visit(&input.graph, vertex, |next| worker.push(next));
-            }));
-        })?;
-        let explored = explored.context("the pool ran nothing")?;
-        let counts = explored.counts();
-        Ok(Sample {
-            elapsed,
-            tasks: Some(counts.iter().map(|counts| counts.tasks).sum()),
-            stolen: Some(counts.iter().map(|counts| counts.steals).sum()),
-        })
-    }
+/// Explores from the root, on queues of this kind.
+pub(crate) fn explore_on<P, K>(kind: K, input: &Input, problem: &P, threads: usize) -> Result<Sample>
+where
+    P: Problem,
+    K: Kind<Vertex> + Clone + Send,
+{
+    let mut explored = None;
+    let elapsed = timed_in_pool(threads, &mut || {
+        let explore = Explore::at_least_once().queue(kind.clone());
+        explored = Some(explore.run([input.root], |vertex, worker| {
+            problem.visit(&input.graph, vertex, |next| worker.push(next));
+        }));
+    })?;
+    let explored = explored.context("the pool ran nothing")?;
+    let counts = explored.counts();
+    Ok(Sample {
+        elapsed,
+        tasks: Some(counts.iter().map(|counts| counts.tasks).sum()),
+        stolen: Some(counts.iter().map(|counts| counts.steals).sum()),
+    })
 }
 
 /// Times a run inside a new pool, whose threads have started.

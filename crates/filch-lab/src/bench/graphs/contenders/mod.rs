@@ -14,14 +14,29 @@ pub(crate) use self::serial::serial;
 use std::time::Duration;
 
 use anyhow::Result;
+use filch::queue::{
+    Asymmetric, Bound, ChaseLev, Delta, DoubleEnded, FfCl, FfThe, Fifo, Kind, Lifo, The, Thep, UntrustedFfCl,
+    UntrustedFfThe, UntrustedThep,
+};
 use filch_graph::{Graph, Vertex};
 
 use self::crossbeam_pool::crossbeam_pool;
-use self::explore::{CrossbeamLifo, ExploreRun};
+use self::explore::{explore_on, CrossbeamLifo};
 use self::rayon::{rayon_frontier, rayon_spawn};
 use super::problems::Problem;
+use crate::bench::bound::Vouched;
 use crate::bench::crossbeam::CROSSBEAM_LIFO;
-use crate::queue::{Queue, WithKind};
+use crate::queue::Queue;
+
+/// The fence-free queues, whose owners rely on the bound of the run.
+pub(super) const FF_THE: &str = "ff_the";
+pub(crate) const FF_CL: &str = "ff_cl";
+pub(super) const THEP: &str = "thep";
+
+/// The same queues without a bound: the first push after a pop is a full barrier.
+const FF_THE_UNTRUSTED: &str = "ff_the-untrusted";
+pub(super) const FF_CL_UNTRUSTED: &str = "ff_cl-untrusted";
+const THEP_UNTRUSTED: &str = "thep-untrusted";
 
 /// A graph and the root of the traversal.
 #[derive(Debug)]
@@ -49,27 +64,61 @@ pub(crate) struct Sample {
 pub(crate) struct Parallel<P> {
     /// Its name in plots.
     pub(crate) name: &'static str,
+    /// A note for readers.
+    pub(crate) note: Option<String>,
     /// Traverses with this many threads.
     pub(crate) run: Box<dyn Fn(&Input, &P, usize) -> Result<Sample>>,
 }
 
+/// The queues that rely on a bound.
+pub(super) const NEED_BOUND: [&str; 3] = [FF_THE, FF_CL, THEP];
+
 /// All contenders but the serial loop.
-pub(crate) fn parallel<P: Problem + 'static>() -> Vec<Parallel<P>> {
-    let explore = |queue: Queue| Parallel {
-        name: queue.name(),
-        run: Box::new(move |input: &Input, problem: &P, threads| queue.with(ExploreRun { input, problem, threads })?),
+///
+/// If nothing vouches for a bound, the queues that rely on one are left out. Their untrusted
+/// variants then have a note that says so.
+pub(crate) fn parallel<P: Problem + 'static>(bound: &Vouched) -> Result<Vec<Parallel<P>>> {
+    let mut all = vec![explore(Queue::ChaseLev.name(), None, ChaseLev), explore(Queue::The.name(), None, The)];
+    all.push(explore(Queue::Asymmetric.name(), None, Asymmetric));
+    if let Ok(bound) = bound {
+        let delta = bound.delta()?;
+        let note = || Some(bound.note(delta));
+        // SAFETY: the delta is made from a bound that the run vouches for, as `bench/bound.rs` says
+        // and as the note states. If it is too small, a vertex may be visited twice, which all
+        // problems tolerate, and the record of the visits is wrong. No memory depends on it.
+        let (ff_the, ff_cl, thep) = unsafe { (FfThe::trusting(delta), FfCl::trusting(delta), Thep::trusting(delta)) };
+        all.extend([explore(FF_THE, note(), ff_the), explore(FF_CL, note(), ff_cl), explore(THEP, note(), thep)]);
+    }
+    let delta = Delta::new(Bound::GENEROUS, 1)?;
+    let note = |name: &str| {
+        Some(match bound {
+            Ok(_) => format!("delta {}", delta.get()),
+            Err(why) => format!("{name} is left out: {why}"),
+        })
     };
-    let mut all: Vec<Parallel<P>> = Queue::ALL.into_iter().map(explore).collect();
     all.extend([
-        Parallel {
-            name: CROSSBEAM_LIFO,
-            run: Box::new(|input, problem, threads| ExploreRun { input, problem, threads }.with(CrossbeamLifo)),
-        },
-        Parallel { name: "crossbeam-pool", run: Box::new(crossbeam_pool) },
-        Parallel { name: "rayon-spawn", run: Box::new(rayon_spawn) },
-        Parallel { name: "rayon-frontier", run: Box::new(rayon_frontier) },
+        explore(FF_THE_UNTRUSTED, note(FF_THE), UntrustedFfThe(delta)),
+        explore(FF_CL_UNTRUSTED, note(FF_CL), UntrustedFfCl(delta)),
+        explore(THEP_UNTRUSTED, note(THEP), UntrustedThep(delta)),
+        explore(Queue::Lifo.name(), None, Lifo),
+        explore(Queue::Fifo.name(), None, Fifo),
+        explore(Queue::DoubleEnded.name(), None, DoubleEnded),
+        explore(CROSSBEAM_LIFO, None, CrossbeamLifo),
+        Parallel { name: "crossbeam-pool", note: None, run: Box::new(crossbeam_pool) },
+        Parallel { name: "rayon-spawn", note: None, run: Box::new(rayon_spawn) },
+        Parallel { name: "rayon-frontier", note: None, run: Box::new(rayon_frontier) },
     ]);
-    all
+    Ok(all)
+}
+
+/// filch's exploration on a kind of queue.
+fn explore<P, K>(name: &'static str, note: Option<String>, kind: K) -> Parallel<P>
+where
+    P: Problem + 'static,
+    K: Kind<Vertex> + Clone + Send + 'static,
+{
+    let run = move |input: &Input, problem: &P, threads| explore_on(kind.clone(), input, problem, threads);
+    Parallel { name, note, run: Box::new(run) }
 }
 
 #[cfg(test)]
@@ -77,6 +126,7 @@ mod tests {
     use filch_graph::generate;
 
     use super::*;
+    use crate::bench::bound::{NoBound, TrustedBound};
     use crate::bench::graphs::problems::{Closure, SpanningTree};
 
     fn check_all_contenders<P: Problem + Send + 'static>() {
@@ -91,7 +141,7 @@ mod tests {
             assert!(sample.tasks.is_none_or(|tasks| tasks >= 1000), "{name}: {sample:?}");
         };
         for threads in 1..=3 {
-            for contender in parallel::<P>() {
+            for contender in parallel::<P>(&Ok(TrustedBound::published())).unwrap() {
                 let measure = |problems: &mut [P]| (contender.run)(&input, &problems[0], threads);
                 run(contender.name, &mut problems[..1], &measure);
             }
@@ -109,6 +159,23 @@ mod tests {
     #[test]
     fn all_contenders_find_a_spanning_tree() {
         check_all_contenders::<SpanningTree>();
+    }
+
+    #[test]
+    fn without_a_bound_only_the_untrusted_queues_run_and_say_why() {
+        let names = |all: &[Parallel<Closure>]| all.iter().map(|contender| contender.name).collect::<Vec<_>>();
+        let trusting = parallel::<Closure>(&Ok(TrustedBound::given(73).unwrap())).unwrap();
+        let without = parallel::<Closure>(&Err(NoBound::refuted())).unwrap();
+        let (all, without_names) = (names(&trusting), names(&without));
+        let missing: Vec<_> = all.into_iter().filter(|name| !without_names.contains(name)).collect();
+        assert_eq!(missing, NEED_BOUND);
+        let note = |all: &[Parallel<Closure>], name| {
+            all.iter().find(|contender| contender.name == name).and_then(|contender| contender.note.clone()).unwrap()
+        };
+        assert_eq!(note(&trusting, FF_CL), "delta 37 by 1 extra store a pop; S = 73, as given");
+        assert_eq!(note(&trusting, FF_CL_UNTRUSTED), "delta 64");
+        let why = note(&without, FF_CL_UNTRUSTED);
+        assert!(why.starts_with("ff_cl is left out: a load overtook more stores"), "{why}");
     }
 
     #[test]
