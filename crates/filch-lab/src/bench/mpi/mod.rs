@@ -32,7 +32,7 @@ pub(crate) const SUITE: &str = "mpi";
 
 /// The name of one process without MPI.
 const FILCH: &str = "filch";
-/// The name of one process with a checkpoint every second.
+/// The name of one process with ten checkpoints a second.
 const CHECKPOINTS: &str = "filch-checkpoints";
 /// The name of one rank.
 const ONE_RANK: &str = "mpi-1-rank";
@@ -48,8 +48,8 @@ const NODES: &str = "nodes";
 /// A transfer sends open nodes from rank to rank or writes them to a checkpoint.
 const TRANSFERS: &str = "transfers";
 
-/// The interval of checkpoints in seconds.
-const EVERY_SECONDS: f64 = 1.0;
+/// The interval of checkpoints in seconds. Even a search of half a second writes several.
+const EVERY_SECONDS: f64 = 0.1;
 
 /// The suite.
 #[derive(Args, Debug)]
@@ -132,7 +132,7 @@ impl Suite for Mpi {
         } else {
             ""
         };
-        format!("a proof of the optimum by one process or by ranks of one thread each, and the same with a checkpoint every second.{left_out}")
+        format!("a proof of the optimum by one process or by ranks of one thread each, and the same with ten checkpoints a second.{left_out}")
     }
 
     fn description(&self, case: &Case) -> String {
