@@ -30,13 +30,19 @@ fn series(case: &str, name: &'static str, threads: usize, unit: &'static str) ->
     Series { case: case.to_owned(), name, threads, unit, samples, note: None }
 }
 
+/// The cases about the sleep of threads, which are never measured with one thread.
+const SLEEPERS: [&str; 3] = ["idle", "tick", "tick-serial"];
+
 /// Returns every case with every name, in all units, with one thread and with two.
+///
+/// Cases about sleep have only two.
 pub(crate) fn suite(cases: &[&str], names: &[&'static str], units: impl Fn(&str) -> Vec<&'static str>) -> Vec<Series> {
     let mut all = Vec::new();
     for case in cases {
         for &name in names {
             for unit in units(case) {
-                all.extend([1, 2].map(|threads| series(case, name, threads, unit)));
+                let counts: &[usize] = if SLEEPERS.contains(case) { &[2] } else { &[1, 2] };
+                all.extend(counts.iter().map(|&threads| series(case, name, threads, unit)));
             }
         }
     }

@@ -19,7 +19,8 @@ pub(crate) use text::listing;
 /// The explanation of the brackets after figures.
 pub(crate) const BRACKETS: &str =
     "After a median: the interval of the true median with a confidence of at least 95 %. With fewer than six rounds: \
-     their range. With fewer than five rounds, verdicts allow for an error of a third";
+     their range. With fewer than five rounds, verdicts allow for an error of a third. A gain that a paper claims \
+     counts from three quarters of it on";
 
 /// A source of claims: its short title, and the section of the report with the details.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -57,6 +57,11 @@ pub(crate) fn are_all(measured: usize) -> bool {
     kinds::ensure_all_measurable().is_ok() && Cpu::here().is_some_and(is_whole)
 }
 
+/// Returns the published number of entries of this machine's CPU, if there is one.
+pub(crate) fn entries_here() -> Option<usize> {
+    published(&Cpu::here()?)
+}
+
 /// Returns the published number: for several kinds of cores, the number of the largest.
 fn published(cpu: &Cpu) -> Option<usize> {
     match (cpu.vendor.as_str(), cpu.family, cpu.model) {

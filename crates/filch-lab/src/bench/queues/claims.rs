@@ -5,6 +5,7 @@ use crate::claims::{Bound, Claim, Criterion, Figures, Rounds, Source, Verdict};
 use crate::queue::Queue;
 
 const CHASE_LEV: &str = Queue::ChaseLev.name();
+const THE: &str = Queue::The.name();
 const LIFO: &str = Queue::Lifo.name();
 const FIFO: &str = Queue::Fifo.name();
 const DOUBLE_ENDED: &str = Queue::DoubleEnded.name();
@@ -25,29 +26,36 @@ pub(crate) fn verdicts(figures: Figures<'_>) -> Vec<Verdict> {
         let ratio = figures.ratio(&case.to_string(), NANOS_AN_OPERATION, (over, 1), (under, 1));
         Criterion::new(format!("{case}, {over} / {under}:"), ratio, bound)
     };
-    // Another queue, and how many times as long it takes as LIFO, FIFO and double-ended.
+    // The paper's queues that are never faster, and how many times as long one of them takes as
+    // LIFO, FIFO and double-ended.
+    let earlier = [CHASE_LEV, THE];
     let slower = |case: Case, over: &str, least: [f64; 3]| {
         let bounds = [LIFO, FIFO, DOUBLE_ENDED].into_iter().zip(least);
         bounds.map(|(under, least)| ratio(case, over, under, Bound::AtLeast(least))).collect::<Vec<_>>()
     };
     // The smallest of the paper's gains.
     let gains = [1.55, 1.66, 1.47];
-    let free = figures.ratio(&Case::TaskCost(0).to_string(), NANOS_AN_OPERATION, (CHASE_LEV, 1), (LIFO, 1));
+    // The idempotent queue that gains most, compared with each of the earlier queues.
+    let free = earlier.map(|over| {
+        let case = Case::TaskCost(0).to_string();
+        let gain = |under| figures.ratio(&case, NANOS_AN_OPERATION, (over, 1), (under, 1));
+        let gains = [LIFO, FIFO, DOUBLE_ENDED].map(|under| (format!("{over} / {under}:"), gain(under)));
+        Criterion::largest(gains, Bound::faster_by_about(9.0))
+    });
+    let tasks = if figures.is_quick { "A million (the paper: ten million)" } else { "Ten million" };
     let fence_free = [Queue::FfCl, Queue::FfThe, Queue::Thep, Queue::Asymmetric]
         .map(|queue| ratio(Case::Burst, queue.name(), LIFO, Bound::AtMost(1.4)));
     let growing = Queue::ALL.map(Queue::name).into_iter().chain(UNTRUSTED);
     vec![
-        paper("Ten million pushes and then ten million pops, or the pops only: Chase-Lev takes 1.55 to 4.92 times as long as LIFO, 1.66 to 5.87 times as long as FIFO, 1.47 to 3.69 times as long as double-ended.")
-            .judged("", [Case::PushThenPop, Case::PopOnly].into_iter().flat_map(|case| slower(case, CHASE_LEV, gains))),
-        paper("If tasks cost nothing, some idempotent queues are often ten times as fast as earlier queues.")
-            .judged("chase_lev / idempotent::lifo", [Criterion::new("", free, Bound::faster_by_about(9.0))]),
-        Claim::new(Source::BLITZ, "A steal costs 5 to 50 ns.").judged(
+        paper(&format!("{tasks} pushes and then as many pops, or the pops only: Chase-Lev and THE take 1.55 to 4.92 times as long as LIFO, 1.66 to 5.87 times as long as FIFO, 1.47 to 3.69 times as long as double-ended. (The smallest gains are required. Measured on a Netburst, an Opteron and a Power5.)"))
+            .judged_each([Case::PushThenPop, Case::PopOnly].into_iter().flat_map(|case| earlier.into_iter().flat_map(move |over| slower(case, over, gains)))),
+        paper("If tasks cost nothing, some idempotent queues are often ten times as fast as earlier queues. (More also counts.)")
+            .judged("", free),
+        Claim::new(Source::BLITZ, "A steal costs 5 to 50 ns. (Less also counts. The owner and the thief are one thread.)").judged(
             "a steal from chase_lev without contention",
             [Criterion::new("", steal_cost(figures), Bound::AtMost(50.0)).with_unit("ns")],
         ),
-        filch("If the queue stays in the cache (64 pushes and 64 pops, repeated), Chase-Lev takes at least 1.55 times as long as LIFO, 1.66 times as long as FIFO, 1.47 times as long as double-ended.")
-            .judged("", slower(Case::Burst, CHASE_LEV, gains)),
-        filch("If the queue stays in the cache, Chase-Lev takes at least 3 times as long as LIFO and FIFO, and 2.5 times as long as double-ended.")
+        filch("If the queue stays in the cache (64 pushes and 64 pops, repeated), Chase-Lev takes at least 3 times as long as LIFO and FIFO, and 2.5 times as long as double-ended.")
             .judged("", slower(Case::Burst, CHASE_LEV, [3.0, 3.0, 2.5])),
         filch("If the queue stays in the cache, crossbeam's deque takes at least 4 times as long as LIFO and FIFO, and 2.5 times as long as double-ended.")
             .judged("", slower(Case::Burst, CROSSBEAM, [4.0, 4.0, 2.5])),
@@ -55,9 +63,9 @@ pub(crate) fn verdicts(figures: Figures<'_>) -> Vec<Verdict> {
             .judged("", fence_free),
         filch("If the queue stays in the cache, Chase-Lev takes at most 1.15 times as long as the least that its owner could do.")
             .judged("", [ratio(Case::Burst, CHASE_LEV, "floor-lock", Bound::AtMost(1.15))]),
-        filch("A push and a pop, a pop alone, and a steal take Chase-Lev no longer than crossbeam's deque.")
+        filch("A push and a pop in the cache, a pop alone, and a steal take Chase-Lev no longer than crossbeam's deque.")
             .judged("", [Case::Burst, Case::PopOnly, Case::Steal].map(|case| ratio(case, CHASE_LEV, CROSSBEAM, Bound::AtMost(1.0)))),
-        filch("Every queue grows at least as fast as crossbeam's deque.")
+        filch("Every queue of single tasks grows at least as fast as crossbeam's deque.")
             .judged_each(growing.map(|name| ratio(Case::PushGrow, name, CROSSBEAM, Bound::AtMost(1.0)))),
     ]
 }

@@ -35,7 +35,7 @@ fn run<'a>(balance: &'a Balance, name: &str) -> Option<&'a StrategyRun> {
 pub(super) fn balanced(results: &Results) -> Verdict {
     let claim = Claim::new(
         Source::BLITZ,
-        "With uneven work, static division keeps workers busy for 53 % of the time, and stealing for 98 %.",
+        "With uneven work, stealing keeps workers busy (the notes: 98 % of the time), and static division does not (53 %).",
     );
     let runs = results.balance.as_ref().and_then(|balance| Some((run(balance, STATIC)?, run(balance, STEALING)?)));
     let Some((divided, stolen)) = runs else { return claim.not_measured() };
@@ -59,7 +59,12 @@ pub(super) fn balanced(results: &Results) -> Verdict {
         (0 | 1, no) if no >= MOST => Holds::No,
         _ => Holds::Unclear,
     };
-    claim.verdict(measured, holds)
+    let required = format!(
+        "stealing at least {:.0} %, and {:.0} points above static, in all runs but one",
+        100.0 * BUSY,
+        100.0 * GAP
+    );
+    Verdict { required, ..claim.verdict(measured, holds) }
 }
 
 pub(super) fn section(results: &Results) -> Section {

@@ -95,12 +95,20 @@ fn all_cases(results: &Results, implementations: &[(&'static str, &str)], texts:
     let mut columns = Columns::of(cases).name("program", |&(case, _)| case).name("unit", |&(_, unit)| unit);
     for (several, count) in thread_counts() {
         for &(name, label) in implementations {
-            let time = |&(case, unit): &CaseAndUnit<'_>| figures.figure(case, unit, (name, count));
+            let time = |&(case, unit): &CaseAndUnit<'_>| {
+                is_measured(case, count).then(|| figures.figure(case, unit, (name, count)))?
+            };
             columns = columns.value(&format!("{label}, {several}"), time);
         }
         let last = implementations[implementations.len() - 1].0;
-        columns =
-            columns.interval(&format!("ratio, {several}"), |&(case, unit)| ratio(figures, last, case, unit, count));
+        columns = columns.interval(&format!("ratio, {several}"), |&(case, unit)| {
+            is_measured(case, count).then(|| ratio(figures, last, case, unit, count))?
+        });
     }
     columns.table(texts)
+}
+
+/// Whether a case is measured with this number of threads. Cases about sleep need several.
+fn is_measured(case: &str, count: usize) -> bool {
+    count > 1 || !["tick", "idle"].contains(&case)
 }

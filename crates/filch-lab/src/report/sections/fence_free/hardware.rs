@@ -1,12 +1,14 @@
 //! Figures 7 and 8: the store buffer, and whether loads overtake more than it holds.
 
+use std::cmp::Ordering;
 use std::collections::BTreeMap;
 
 use crate::chart::{Chart, Estimate, HeatMap, Line, Lines};
 use crate::claims::{Claim, Holds, Source, Verdict};
 use crate::figures::grouped;
 use crate::lab::litmus::{Point, Sweep, Verdict as Bounded};
-use crate::lab::store_buffer::SURE;
+use crate::lab::published;
+use crate::lab::store_buffer::{Knee, SURE};
 use crate::report::collect::bound_choice::{self, ENOUGH_RUNS};
 use crate::report::collect::Results;
 use crate::report::page::{Item, Texts};
@@ -16,7 +18,7 @@ pub(in crate::report::sections) fn verdicts(results: &Results) -> Vec<Verdict> {
     let claim = |text: &str| Claim::new(Source::FENCE_FREE, text);
     vec![
         knee(results, claim("The time of a sequence of stores has a knee at the capacity of the store buffer (32 on Westmere-EX, 42 on Haswell, as documented).")),
-        bound(results, claim("A load overtakes at most S stores, where S is the capacity plus one. With a delta of at least S / (L + 1), no run is incorrect.")),
+        bound(results, claim("A load overtakes at most S stores, where S is the capacity plus one. With a delta of at least S / (L + 1), and L at least 1, no run is incorrect.")),
         below(results, claim("With a smaller delta, some runs are incorrect.")),
         coalescing(results, claim("Without a store between pops (L = 0), the bound does not hold: stores to the same address coalesce.")),
     ]
@@ -26,12 +28,24 @@ fn knee(results: &Results, claim: Claim) -> Verdict {
     let Some(curve) = &results.store_buffer else { return claim.not_measured() };
     match curve.knee {
         None => claim.verdict("no knee above the noise", Holds::Unclear),
-        Some(knee) => {
-            let measured =
-                format!("{} entries, in {:.0} % of the resampled rounds", knee.entries, 100.0 * knee.confidence);
-            claim.verdict(measured, if knee.confidence >= SURE { Holds::Yes } else { Holds::Unclear })
-        }
+        Some(knee) => judged_knee(knee, published::entries_here(), claim),
     }
+}
+
+/// Judges a knee by the published capacity. A knee below it may be that of a shared core, which
+/// has only a part of its store buffer.
+fn judged_knee(knee: Knee, published: Option<usize>, claim: Claim) -> Verdict {
+    let measured = format!("{} entries, in {:.0} % of the resampled rounds", knee.entries, 100.0 * knee.confidence);
+    let Some(published) = published else {
+        return claim.verdict(measured + "; the capacity of this CPU is not known", Holds::Unclear);
+    };
+    let holds = match knee.entries.cmp(&published) {
+        _ if knee.confidence < SURE => Holds::Unclear,
+        Ordering::Less => Holds::Unclear,
+        Ordering::Equal => Holds::Yes,
+        Ordering::Greater => Holds::No,
+    };
+    claim.verdict(format!("{measured}; published: {published}"), holds)
 }
 
 fn is_measured(results: &Results, sweep: &Sweep) -> bool {
@@ -166,7 +180,7 @@ fn map(sweep: &Sweep) -> HeatMap {
 mod tests {
     use super::*;
     use crate::lab::litmus::Placement;
-    use crate::lab::store_buffer::{Curve, Knee};
+    use crate::lab::store_buffer::Curve;
     use crate::report::sections::tests::nothing;
 
     fn results(points: Vec<Point>, verdict: Bounded) -> Results {
@@ -187,6 +201,19 @@ mod tests {
 
     fn holds(results: &Results) -> Vec<Holds> {
         verdicts(results).iter().skip(1).map(|verdict| verdict.holds).collect()
+    }
+
+    #[test]
+    fn a_knee_is_compared_with_the_published_capacity() {
+        let holds = |confidence, published| {
+            let claim = Claim::new(Source::FENCE_FREE, "There is a knee.");
+            judged_knee(Knee { entries: 72, confidence }, published, claim).holds
+        };
+        assert_eq!(
+            [Some(72), Some(56), Some(112), None].map(|published| holds(1.0, published)),
+            [Holds::Yes, Holds::No, Holds::Unclear, Holds::Unclear]
+        );
+        assert_eq!(holds(SURE - 0.01, Some(72)), Holds::Unclear);
     }
 
     #[test]
