@@ -25,6 +25,11 @@ impl Effort {
         Effort { counts: vec![counts], ending: Ending::Complete, needed: Some(tasks) }
     }
 
+    /// Returns the effort of a traversal that was not counted.
+    pub(super) fn unknown() -> Effort {
+        Effort { counts: Vec::new(), ending: Ending::Complete, needed: None }
+    }
+
     /// Adds to the number of needed tasks, once it is known.
     pub(super) fn add_needed(mut self, more: u64) -> Effort {
         self.needed = self.needed.map(|needed| needed + more);

@@ -26,6 +26,24 @@ impl Tree {
         Tree { parents, roots, reached, effort: effort(reached as u64) }
     }
 
+    /// Returns the tree that another program has found, to [check](Tree::check) it.
+    ///
+    /// `parents` has the parent of each vertex: the vertex itself for a root, and [`Vertex::MAX`]
+    /// for a vertex outside the tree. The effort is that of a traversal without workers.
+    ///
+    /// ```
+    /// use filch_graph::{generate, Tree};
+    ///
+    /// let path = generate::path(3)?;
+    /// assert!(Tree::from_parents([0, 0, 1].into(), vec![0]).check(&path).is_ok());
+    /// let error = Tree::from_parents([0, 2, 1].into(), vec![0]).check(&path).unwrap_err();
+    /// assert_eq!(error.to_string(), "the parents of vertex 1 form a cycle");
+    /// # Ok::<(), generate::GenerateError>(())
+    /// ```
+    pub fn from_parents(parents: Box<[Vertex]>, roots: Vec<Vertex>) -> Tree {
+        Tree::new(parents, roots, |_| Effort::unknown())
+    }
+
     /// Returns the parent of a vertex. `None` if it is a root, or not in the tree.
     pub fn parent(&self, vertex: Vertex) -> Option<Vertex> {
         self.parents.get(vertex as usize).copied().filter(|&parent| parent != NONE && parent != vertex)

@@ -6,6 +6,7 @@ use anyhow::Result;
 use filch_graph::{generate, Graph};
 
 use super::memory;
+use super::pointers;
 use super::problems::{Closure, SpanningTree};
 use super::setup::Setup;
 use crate::bench::bound::Vouched;
@@ -16,6 +17,11 @@ use crate::figures::Series;
 /// The seed of all graphs and roots.
 pub(super) const SEED: u64 = 6;
 
+/// The number of roots of a traversal.
+///
+/// The paper starts from a set of roots and does not say how many. Its machine has eight cores.
+pub(super) const ROOTS: usize = 8;
+
 /// A case to measure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Case {
@@ -25,8 +31,8 @@ pub(crate) enum Case {
         task: Task,
         /// The graph.
         shape: Shape,
-        /// Whether the neighbours of each vertex are in rising order instead of random order.
-        sorted: bool,
+        /// How it is stored.
+        form: Form,
     },
     /// The memory use of a closure of a large graph.
     Memory,
@@ -41,11 +47,24 @@ pub(crate) enum Task {
     SpanningTree,
 }
 
+/// How a graph is stored.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Form {
+    /// Rows of neighbours in rising order.
+    Sorted,
+    /// Rows of neighbours in random order.
+    Unsorted,
+    /// A record for each vertex, with pointers to the records of its neighbours in rising order.
+    Pointers,
+}
+
 /// A family of graphs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Family {
-    /// Each vertex is joined to its three nearest on a ring.
+    /// Points in the plane, each joined to three near it.
     KGraph,
+    /// Each vertex is joined to its three nearest on a ring.
+    Ring,
     /// A grid without a border.
     Torus,
     /// Three random edges per vertex.
@@ -64,10 +83,13 @@ pub(crate) struct Shape {
 }
 
 /// All graphs that are traversed.
-pub(crate) const SHAPES: [Shape; 9] = [
+pub(crate) const SHAPES: [Shape; 12] = [
     Shape { name: "kgraph-250k", family: Family::KGraph, vertices: 250_000 },
     Shape { name: "kgraph-1m", family: Family::KGraph, vertices: 1_000_000 },
     Shape { name: "kgraph-2m", family: Family::KGraph, vertices: 2_000_000 },
+    Shape { name: "ring-250k", family: Family::Ring, vertices: 250_000 },
+    Shape { name: "ring-1m", family: Family::Ring, vertices: 1_000_000 },
+    Shape { name: "ring-2m", family: Family::Ring, vertices: 2_000_000 },
     Shape { name: "torus-250k", family: Family::Torus, vertices: 250_000 },
     Shape { name: "torus-1m", family: Family::Torus, vertices: 1_000_000 },
     Shape { name: "torus-4m", family: Family::Torus, vertices: 4_000_000 },
@@ -87,35 +109,48 @@ impl fmt::Display for Task {
 
 impl fmt::Display for Case {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Case::Traversal { task, shape, sorted: true } => write!(f, "{task}/{}", shape.name),
-            Case::Traversal { task, shape, sorted: false } => write!(f, "{task}/{}/unsorted", shape.name),
-            Case::Memory => f.write_str(memory::CASE),
-        }
+        let Case::Traversal { task, shape, form } = self else {
+            return f.write_str(memory::CASE);
+        };
+        let form = match form {
+            Form::Sorted => "",
+            Form::Unsorted => "/unsorted",
+            Form::Pointers => "/pointers",
+        };
+        write!(f, "{task}/{}{form}", shape.name)
     }
 }
 
 /// All cases, in the order in which they are measured and printed.
-pub(crate) fn all() -> Vec<Case> {
+///
+/// The ring is the other reading of "k-graph", for the claims about those. So it has one form.
+pub(super) fn all() -> Vec<Case> {
     let of_task = |task| {
-        let of_shape = move |shape| [true, false].map(move |sorted| Case::Traversal { task, shape, sorted });
+        let of_shape = move |shape: Shape| {
+            let forms: &[Form] = match (shape.family, task) {
+                (Family::Ring, _) => &[Form::Sorted],
+                (_, Task::Closure) => &[Form::Sorted, Form::Unsorted, Form::Pointers],
+                (_, Task::SpanningTree) => &[Form::Sorted, Form::Unsorted],
+            };
+            forms.iter().map(move |&form| Case::Traversal { task, shape, form })
+        };
         SHAPES.into_iter().flat_map(of_shape)
     };
     [Task::Closure, Task::SpanningTree].into_iter().flat_map(of_task).chain([Case::Memory]).collect()
 }
 
 impl Shape {
-    fn generate(self, sorted: bool) -> Result<Graph> {
+    fn generate(self, form: Form) -> Result<Graph> {
         let side = self.vertices.isqrt();
         let mut graph = match self.family {
-            Family::KGraph => generate::kgraph_ring(self.vertices, 3),
+            Family::KGraph => generate::kgraph_plane(self.vertices, 3, SEED),
+            Family::Ring => generate::kgraph_ring(self.vertices, 3),
             Family::Torus => generate::torus(side, side),
             Family::Random => generate::random(self.vertices, 3 * self.vertices, SEED),
         }?;
-        if sorted {
-            graph.sort_neighbours();
-        } else {
-            graph.shuffle_neighbours(SEED);
+        match form {
+            Form::Sorted | Form::Pointers => graph.sort_neighbours(),
+            Form::Unsorted => graph.shuffle_neighbours(SEED),
         }
         Ok(graph)
     }
@@ -124,31 +159,35 @@ impl Shape {
 impl Case {
     /// A description of the case.
     pub(crate) fn description(self) -> String {
-        let Case::Traversal { task, shape, sorted } = self else {
+        let Case::Traversal { task, shape, form } = self else {
             return memory::DESCRIPTION.to_owned();
         };
         let task = match task {
-            Task::Closure => "the vertices that can be reached from a vertex",
-            Task::SpanningTree => "a spanning tree",
+            Task::Closure => format!("the vertices that can be reached from {ROOTS} vertices"),
+            Task::SpanningTree => format!("a spanning forest of {ROOTS} trees"),
         };
         let graph = match shape.family {
-            Family::KGraph => "each vertex joined to its 3 nearest on a ring",
+            Family::KGraph => "points in the plane, each joined to 3 near it",
+            Family::Ring => "each vertex joined to its 3 nearest on a ring",
             Family::Torus => "a grid without a border",
             Family::Random => "3 random edges per vertex",
         };
-        format!("{task}; {graph}, neighbours {}", if sorted { "sorted" } else { "in random order" })
+        let form = match form {
+            Form::Sorted => "neighbours sorted",
+            Form::Unsorted => "neighbours in random order",
+            Form::Pointers => "pointers to sorted neighbours",
+        };
+        format!("{task}; {graph}, {form}")
     }
 
     /// Measures the case, with each number of threads.
     pub(crate) fn measure(self, threads: &Threads, effort: Effort, bound: &Vouched) -> Result<Vec<Series>> {
-        match self {
-            Case::Traversal { task: Task::Closure, shape, sorted } => {
-                Setup::<Closure>::new(shape.generate(sorted)?)?.measure(self, threads, effort, bound)
-            }
-            Case::Traversal { task: Task::SpanningTree, shape, sorted } => {
-                Setup::<SpanningTree>::new(shape.generate(sorted)?)?.measure(self, threads, effort, bound)
-            }
-            Case::Memory => memory::measure(),
+        let Case::Traversal { task, shape, form } = self else { return memory::measure() };
+        let graph = shape.generate(form)?;
+        match (form, task) {
+            (Form::Pointers, _) => pointers::measure(graph, &self.to_string(), threads, effort),
+            (_, Task::Closure) => Setup::<Closure>::new(graph)?.measure(self, threads, effort, bound),
+            (_, Task::SpanningTree) => Setup::<SpanningTree>::new(graph)?.measure(self, threads, effort, bound),
         }
     }
 }
@@ -167,7 +206,9 @@ mod tests {
                 assert!(names.contains(&format!("{task}/{shape}")));
                 assert!(names.contains(&format!("{task}/{shape}/unsorted")));
             }
+            assert!(names.contains(&format!("{task}/ring-1m")));
         }
+        assert!(names.contains("closure/kgraph-1m/pointers"));
         assert!(names.contains("memory/random-10m-30m"));
         assert_eq!(names.len(), all().len());
     }

@@ -8,6 +8,7 @@ mod cases;
 mod claims;
 mod contenders;
 mod memory;
+mod pointers;
 mod problems;
 mod setup;
 mod table;
@@ -68,7 +69,7 @@ impl Suite for Graphs {
     /// an interval around ratios close to 1.
     fn effort(&self, _: &Case, options: &Options) -> Effort {
         options.choose(
-            Effort { rounds: 5, at_least: 1, time: Duration::from_millis(2_500) },
+            Effort { rounds: 5, at_least: 1, time: Duration::from_millis(1_800) },
             Effort { rounds: 15, at_least: 5, time: Duration::from_secs(20) },
         )
     }
@@ -121,9 +122,12 @@ mod tests {
     #[test]
     fn a_quick_run_has_a_large_graph_only_if_it_is_named() {
         let names = |quick, name: &str| selected(&Graphs::default(), quick, &[name]);
-        assert_eq!(names(true, "closure/torus").unwrap(), ["closure/torus-250k", "closure/torus-250k/unsorted"]);
-        assert_eq!(names(true, "closure/torus-4m/").unwrap(), ["closure/torus-4m/unsorted"]);
-        assert_eq!(names(false, "closure/torus").unwrap().len(), 6);
+        assert_eq!(
+            names(true, "closure/torus").unwrap(),
+            ["closure/torus-250k", "closure/torus-250k/unsorted", "closure/torus-250k/pointers"]
+        );
+        assert_eq!(names(true, "closure/torus-4m/u").unwrap(), ["closure/torus-4m/unsorted"]);
+        assert_eq!(names(false, "closure/torus").unwrap().len(), 9);
         let refusal = names(true, "bfs").unwrap_err();
         assert!(refusal.contains("no case begins with `bfs`; there are closure/kgraph-250k"), "{refusal}");
     }
@@ -131,11 +135,11 @@ mod tests {
     #[test]
     fn a_quick_run_has_both_traversals_of_each_family_and_a_full_run_has_everything() {
         let names = selected(&Graphs::default(), true, &[]).unwrap();
-        assert_eq!(names.len(), 12);
+        assert_eq!(names.len(), 17);
         for name in ["closure/kgraph-250k", "spanning-tree/torus-250k/unsorted", "closure/random-250k-750k"] {
             assert!(names.contains(&name.to_owned()), "{names:?}");
         }
-        assert!(Graphs::default().effort(&Case::Memory, &options(true, &[])).time * 12 <= Duration::from_secs(30));
+        assert!(Graphs::default().effort(&Case::Memory, &options(true, &[])).time * 17 <= Duration::from_secs(32));
         assert_eq!(selected(&Graphs::default(), false, &[]).unwrap().len(), cases::all().len());
     }
 }

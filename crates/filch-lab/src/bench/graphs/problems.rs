@@ -8,18 +8,23 @@
 
 use std::sync::atomic::{AtomicU32, AtomicU8, Ordering};
 
-use anyhow::{bail, ensure, Result};
-use filch_graph::{Graph, Vertex};
+use anyhow::{ensure, Context, Result};
+use filch_graph::{Graph, Tree, Vertex};
+
+use super::contenders::Input;
 
 /// A computation on a graph, and its data for each vertex.
 pub(crate) trait Problem: Sync {
+    /// Whether a vertex is pushed once, however many threads find it at the same time.
+    const PUSHES_ONCE: bool;
+
     /// Allocates memory for all vertices.
     fn new(vertices: usize) -> Self;
 
-    /// Clears all data and marks `root` as found.
+    /// Clears all data and marks the roots as found.
     ///
     /// It writes all memory, so that no contender touches a page for the first time.
-    fn start(&mut self, root: Vertex);
+    fn start(&mut self, roots: &[Vertex]);
 
     /// Finds the neighbours of a vertex and pushes those that were not found before.
     ///
@@ -29,8 +34,8 @@ pub(crate) trait Problem: Sync {
     /// Like `visit`, for a thread that runs alone.
     fn visit_alone(&mut self, graph: &Graph, vertex: Vertex, push: impl FnMut(Vertex));
 
-    /// Checks that the result is complete, given the number of reachable vertices.
-    fn check(&self, graph: &Graph, reached: usize) -> Result<()>;
+    /// Checks the result.
+    fn check(&self, input: &Input) -> Result<()>;
 }
 
 /// The set of reachable vertices, with a mark for each vertex.
@@ -41,13 +46,17 @@ pub(crate) trait Problem: Sync {
 pub(crate) struct Closure(Vec<AtomicU8>);
 
 impl Problem for Closure {
+    const PUSHES_ONCE: bool = false;
+
     fn new(vertices: usize) -> Closure {
         Closure((0..vertices).map(|_| AtomicU8::new(0)).collect())
     }
 
-    fn start(&mut self, root: Vertex) {
+    fn start(&mut self, roots: &[Vertex]) {
         self.0.iter_mut().for_each(|mark| *mark.get_mut() = 0);
-        *self.0[root as usize].get_mut() = 1;
+        for &root in roots {
+            *self.0[root as usize].get_mut() = 1;
+        }
     }
 
     #[inline(always)]
@@ -76,17 +85,24 @@ impl Problem for Closure {
         }
     }
 
-    fn check(&self, _graph: &Graph, reached: usize) -> Result<()> {
-        let marked = self.0.iter().filter(|mark| mark.load(Ordering::Relaxed) != 0).count();
-        ensure!(marked == reached, "{marked} vertices were reached instead of {reached}");
+    /// The roots are in it, and so is every neighbour of a vertex in it: no visit was lost.
+    fn check(&self, input: &Input) -> Result<()> {
+        let has = |vertex: Vertex| self.0[vertex as usize].load(Ordering::Relaxed) != 0;
+        let reached = input.graph.iter().filter(|&(vertex, _)| has(vertex)).count();
+        ensure!(reached == input.reached, "{reached} vertices were reached instead of {}", input.reached);
+        ensure!(input.roots.iter().all(|&root| has(root)), "a root was not reached");
+        for (vertex, neighbours) in input.graph.iter().filter(|&(vertex, _)| has(vertex)) {
+            let missed = neighbours.iter().find(|&&next| !has(next));
+            ensure!(missed.is_none(), "vertex {vertex} was reached, and one of its neighbours was not");
+        }
         Ok(())
     }
 }
 
-/// A spanning tree.
+/// A spanning forest, with a tree for each root.
 ///
 /// A vertex is marked once, by an exchange. The thread that marks it also sets its parent and
-/// pushes it. The root is its own parent.
+/// pushes it. A root is its own parent.
 #[derive(Debug)]
 pub(crate) struct SpanningTree {
     marks: Vec<AtomicU8>,
@@ -95,6 +111,8 @@ pub(crate) struct SpanningTree {
 }
 
 impl Problem for SpanningTree {
+    const PUSHES_ONCE: bool = true;
+
     fn new(vertices: usize) -> SpanningTree {
         SpanningTree {
             marks: (0..vertices).map(|_| AtomicU8::new(0)).collect(),
@@ -102,12 +120,14 @@ impl Problem for SpanningTree {
         }
     }
 
-    fn start(&mut self, root: Vertex) {
+    fn start(&mut self, roots: &[Vertex]) {
         self.marks.iter_mut().for_each(|mark| *mark.get_mut() = 0);
         // `Vertex::MAX` is no vertex, so that the check finds parents that were not written.
         self.parents.iter_mut().for_each(|parent| *parent.get_mut() = Vertex::MAX);
-        *self.marks[root as usize].get_mut() = 1;
-        *self.parents[root as usize].get_mut() = root;
+        for &root in roots {
+            *self.marks[root as usize].get_mut() = 1;
+            *self.parents[root as usize].get_mut() = root;
+        }
     }
 
     #[inline(always)]
@@ -136,21 +156,33 @@ impl Problem for SpanningTree {
         }
     }
 
-    fn check(&self, graph: &Graph, reached: usize) -> Result<()> {
-        let mut in_tree = 0;
-        for (vertex, (mark, parent)) in (0..).zip(self.marks.iter().zip(&self.parents)) {
-            if mark.load(Ordering::Relaxed) == 0 {
-                continue;
-            }
-            in_tree += 1;
-            let parent = parent.load(Ordering::Relaxed);
-            let known = (parent as usize) < graph.vertices();
-            if !known || (parent != vertex && !graph.neighbours(parent).contains(&vertex)) {
-                bail!("vertex {vertex} has the parent {parent}, which is not its neighbour");
-            }
-        }
-        ensure!(in_tree == reached, "{in_tree} vertices are in the tree instead of {reached}");
+    fn check(&self, input: &Input) -> Result<()> {
+        let parents = self.parents.iter().map(|parent| parent.load(Ordering::Relaxed)).collect();
+        let forest = Tree::from_parents(parents, input.roots.clone());
+        forest.check(&input.graph).context("this is no spanning forest")?;
+        ensure!(
+            forest.reached() == input.reached,
+            "{} vertices are in the forest instead of {}",
+            forest.reached(),
+            input.reached
+        );
         Ok(())
+    }
+}
+
+#[cfg(test)]
+impl SpanningTree {
+    /// Makes two neighbours that are no roots each other's parents.
+    pub(super) fn plant_cycle(&mut self, input: &Input) {
+        let inner = |vertex: &Vertex| !input.roots.contains(vertex);
+        let (a, b) = input
+            .graph
+            .iter()
+            .filter(|(vertex, _)| inner(vertex))
+            .find_map(|(vertex, neighbours)| Some((vertex, *neighbours.iter().find(|next| inner(next))?)))
+            .unwrap();
+        *self.parents[a as usize].get_mut() = b;
+        *self.parents[b as usize].get_mut() = a;
     }
 }
 
@@ -160,17 +192,40 @@ mod tests {
 
     use super::*;
 
+    /// A path of four vertices, from its first.
+    fn path() -> Input {
+        Input { graph: generate::path(4).unwrap(), roots: vec![0], reached: 4 }
+    }
+
+    fn solved<P: Problem>(input: &Input) -> P {
+        let mut problem = P::new(input.graph.vertices());
+        problem.start(&input.roots);
+        (0..4).for_each(|vertex| problem.visit_alone(&input.graph, vertex, |_| ()));
+        problem.check(input).unwrap();
+        problem
+    }
+
     #[test]
-    fn a_parent_that_is_no_neighbour_or_no_vertex_is_an_error() {
-        let graph = generate::path(4).unwrap();
-        let mut tree = SpanningTree::new(4);
-        tree.start(0);
-        (0..4).for_each(|vertex| tree.visit_alone(&graph, vertex, |_| ()));
-        assert!(tree.check(&graph, 4).is_ok());
-        for wrong in [0, Vertex::MAX] {
-            *tree.parents[2].get_mut() = wrong;
-            let error = tree.check(&graph, 4).unwrap_err().to_string();
-            assert_eq!(error, format!("vertex 2 has the parent {wrong}, which is not its neighbour"));
+    fn a_cycle_and_a_parent_that_is_no_neighbour_or_no_vertex_are_errors() {
+        let input = path();
+        let mut tree = solved::<SpanningTree>(&input);
+        // Vertex 3 is the parent of 2, which is the parent of 3. Vertex 1 has itself.
+        for (vertex, wrong) in [(2, 0), (2, Vertex::MAX), (2, 3), (1, 1)] {
+            let right = std::mem::replace(tree.parents[vertex].get_mut(), wrong);
+            assert!(tree.check(&input).is_err(), "vertex {vertex} with the parent {wrong}");
+            *tree.parents[vertex].get_mut() = right;
         }
+        tree.check(&input).unwrap();
+    }
+
+    #[test]
+    fn a_closure_that_misses_a_vertex_or_has_another_in_its_place_is_an_error() {
+        let mut closure = solved::<Closure>(&path());
+        *closure.0[2].get_mut() = 0;
+        let error = |input: &Input| closure.check(input).unwrap_err().to_string();
+        assert_eq!(error(&path()), "3 vertices were reached instead of 4");
+        let three = Input { reached: 3, ..path() };
+        assert_eq!(error(&three), "vertex 1 was reached, and one of its neighbours was not");
+        assert_eq!(error(&Input { roots: vec![2], ..three }), "a root was not reached");
     }
 }

@@ -38,8 +38,7 @@ fn peers(results: &Results) -> Item {
         "graphs-peers",
         "Closures, compared with `idempotent::lifo`",
         "Above 1 is slower than `idempotent::lifo`. The drawing leaves out the rayon spawn for each vertex, which is several \
-         times higher; the tables have it. `rayon-frontier` goes breadth first, which suits K-graphs and random graphs, \
-         but not the torus.",
+         times higher; the tables have it. `rayon-frontier` goes breadth first, which suits graphs with large levels.",
         bench(graphs::SUITE, results.full, &[&Task::Closure.to_string()]),
     );
     figure(texts, chart)
@@ -48,7 +47,8 @@ fn peers(results: &Results) -> Item {
 fn implementations(results: &Results, family: Family, label: &str) -> Item {
     let figures = results.figures(graphs::SUITE);
     let (id, title) = match family {
-        Family::KGraph => ("graphs-kgraph", "All implementations on a K-graph"),
+        Family::KGraph => ("graphs-kgraph", "All implementations on a K-graph in the plane"),
+        Family::Ring => ("graphs-ring", "All implementations on a K-graph on a ring"),
         Family::Torus => ("graphs-torus", "All implementations on a torus"),
         Family::Random => ("graphs-random", "All implementations on a random graph"),
     };

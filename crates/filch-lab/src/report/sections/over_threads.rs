@@ -83,7 +83,7 @@ pub(super) fn traversals(results: &Results, task: Task) -> Vec<Item> {
         );
         Some(Item::Figure(texts, chart))
     };
-    let is_of_task = |case: &&str| case.starts_with(&format!("{task}/")) && !case.ends_with("/unsorted");
+    let is_of_task = |case: &&str| case.starts_with(&format!("{task}/")) && case.matches('/').count() == 1;
     figures.cases(NANOS_A_VERTEX).into_iter().filter(is_of_task).filter_map(of_case).collect()
 }
 

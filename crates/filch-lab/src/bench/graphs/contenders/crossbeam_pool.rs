@@ -1,6 +1,6 @@
 //! The traversal on crossbeam-deque, in a pool written by hand.
 //!
-//! The pool has a deque per worker, an injector for the root, and steals batches. It counts the
+//! The pool has a deque per worker, an injector for the roots, and steals batches. It counts the
 //! workers that may still have tasks. No worker touches that count while there is enough work.
 
 use std::iter;
@@ -22,7 +22,7 @@ struct Shared<'a, P> {
     active: ActiveWorkers,
 }
 
-/// Traverses from the root.
+/// Traverses from the roots.
 pub(crate) fn crossbeam_pool<P: Problem>(input: &Input, problem: &P, threads: usize) -> Result<Sample> {
     let workers: Vec<Worker<Vertex>> = (0..threads).map(|_| Worker::new_lifo()).collect();
     let shared = Shared {
@@ -32,15 +32,15 @@ pub(crate) fn crossbeam_pool<P: Problem>(input: &Input, problem: &P, threads: us
         stealers: workers.iter().map(Worker::stealer).collect(),
         active: ActiveWorkers::new(threads),
     };
-    shared.injector.push(input.root);
+    input.roots.iter().for_each(|&root| shared.injector.push(root));
     let work = |(index, worker): (usize, Worker<Vertex>)| shared.work(index, &worker);
     let (elapsed, counts) = timed_on_threads("a worker", workers.into_iter().enumerate(), work)?;
     let (tasks, found): (Vec<u64>, Vec<u64>) = counts.into_iter().unzip();
     Ok(Sample {
         elapsed,
         tasks: Some(tasks.iter().sum()),
-        // All tasks found but the root, which was no worker's task.
-        stolen: Some(found.iter().sum::<u64>().saturating_sub(1)),
+        // All tasks found but the roots, which were no worker's tasks.
+        stolen: Some(found.iter().sum::<u64>().saturating_sub(input.roots.len() as u64)),
     })
 }
 

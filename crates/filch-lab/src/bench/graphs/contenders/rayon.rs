@@ -17,7 +17,11 @@ const SMALL: usize = 512;
 pub(crate) fn rayon_spawn<P: Problem>(input: &Input, problem: &P, threads: usize) -> Result<Sample> {
     let elapsed = pool(threads)?.install(|| {
         let start = Instant::now();
-        rayon::scope(|scope| visit(scope, input, problem, input.root));
+        rayon::scope(|scope| {
+            for &root in &input.roots {
+                scope.spawn(move |scope| visit(scope, input, problem, root));
+            }
+        });
         start.elapsed()
     });
     Ok(Sample { elapsed, tasks: None, stolen: None })
@@ -27,12 +31,12 @@ fn visit<'a, P: Problem>(scope: &Scope<'a>, input: &'a Input, problem: &'a P, ve
     problem.visit(&input.graph, vertex, |next| scope.spawn(move |scope| visit(scope, input, problem, next)));
 }
 
-/// `rayon-frontier`: one level at a time, all vertices at the same distance from the root.
+/// `rayon-frontier`: one level at a time, all vertices at the same distance from the roots.
 pub(crate) fn rayon_frontier<P: Problem>(input: &Input, problem: &P, threads: usize) -> Result<Sample> {
     let (tasks, elapsed) = pool(threads)?.install(|| {
         let start = Instant::now();
         let mut tasks = 0;
-        let (mut level, mut next) = (vec![input.root], Vec::new());
+        let (mut level, mut next) = (input.roots.clone(), Vec::new());
         while !level.is_empty() {
             tasks += level.len() as u64;
             let find = |mut found: Vec<Vertex>, &vertex: &Vertex| {

@@ -6,7 +6,7 @@ use super::{Input, Sample};
 use crate::bench::at_once::timed_on_threads;
 use crate::bench::graphs::problems::Problem;
 
-/// Traverses from the root once for each problem, side by side, sharing nothing but the graph.
+/// Traverses from the roots once for each problem, side by side, sharing nothing but the graph.
 ///
 /// The time is that of all traversals: two show the most that the machine can do. Every traversal
 /// is on a thread of its own, as for all contenders. The thread that has just prepared the memory
@@ -17,7 +17,7 @@ pub(crate) fn serial<P: Problem + Send>(input: &Input, problems: &mut [P]) -> Re
 }
 
 fn traverse<P: Problem>(input: &Input, problem: &mut P) -> u64 {
-    let mut stack = vec![input.root];
+    let mut stack = input.roots.clone();
     let mut tasks = 0;
     while let Some(vertex) = stack.pop() {
         tasks += 1;
