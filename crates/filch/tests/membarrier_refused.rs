@@ -6,6 +6,7 @@ mod common;
 mod seccomp;
 
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{mpsc, Arc};
 use std::thread;
 use std::time::Duration;
 
@@ -13,7 +14,7 @@ use common::{
     assert_all_seats_can_be_lent, assert_child_passed, build, call_in_place, fib, flag, in_place_builder, is_set, pool,
     run_in_child, set, spin_until, SpinBarrier,
 };
-use filch::Pool;
+use filch::{Fences, Pool};
 use seccomp::forbid_membarrier;
 
 /// Spins until the flag is set, or until there were more than `max_raids` raids meanwhile. Returns
@@ -23,6 +24,25 @@ fn wait_for(flag: &AtomicBool, pool: &Pool, max_raids: u64) -> bool {
     let before = raids();
     spin_until(|| is_set(flag) || raids() > before + max_raids);
     is_set(flag)
+}
+
+/// Forks until the flag is set, so that another worker gets what it waits for. Then forks once
+/// more, so that the next push finds no alarm.
+fn answer_alarms_until(flag: &AtomicBool) {
+    spin_until(|| {
+        fib(2);
+        is_set(flag)
+    });
+    fib(5);
+}
+
+/// Forks a job that its owner waits for by computing. Returns whether the job ran.
+fn forks_and_waits(pool: &Pool, forked: &AtomicBool, ran: &AtomicBool) -> bool {
+    let wait = || {
+        set(forked);
+        wait_for(ran, pool, 20)
+    };
+    filch::join(wait, || set(ran)).0
 }
 
 fn is_raided(pool: &Pool) -> bool {
@@ -35,14 +55,8 @@ fn is_raided(pool: &Pool) -> bool {
 fn is_raided_here(pool: &Pool) -> bool {
     let (begun, forked, ran) = (flag(), flag(), flag());
     let first = || {
-        let keeps_busy = wait_for(&begun, pool, 20);
-        // Answers the alarm, so that the next fork finds none.
-        fib(5);
-        let wait = || {
-            set(&forked);
-            wait_for(&ran, pool, 20)
-        };
-        filch::join(wait, || set(&ran)).0 && keeps_busy
+        answer_alarms_until(&begun);
+        forks_and_waits(pool, &forked, &ran)
     };
     let second = || {
         set(&begun);
@@ -69,9 +83,7 @@ fn owners_use_fences_after_the_kernel_refuses_barriers() {
 fn is_task_stolen(pool: &Pool) -> bool {
     let (begun, spawned, ran) = (flag(), flag(), flag());
     let first = || {
-        let keeps_busy = wait_for(&begun, pool, 20);
-        // Answers the alarm, so that the next push finds none.
-        fib(5);
+        answer_alarms_until(&begun);
         filch::scope(|scope| {
             scope.spawn(|_| set(&ran));
             let owner = filch::current_thread_index();
@@ -79,7 +91,7 @@ fn is_task_stolen(pool: &Pool) -> bool {
                 set(&spawned);
                 wait_for(&ran, pool, 1);
             };
-            filch::join(refused, || filch::current_thread_index() != owner || wait_for(&ran, pool, 20)).1 && keeps_busy
+            filch::join(refused, || filch::current_thread_index() != owner || wait_for(&ran, pool, 20)).1
         })
     };
     let second = || {
@@ -121,30 +133,77 @@ fn all_pools_have_fenced_owners_after_the_refusal() {
     }));
 }
 
+/// Installs the filter, and lets another pool learn of it. The calling worker passes no wait.
+fn refuse_elsewhere(raided: &Pool) {
+    forbid_membarrier();
+    thread::scope(|scope| _ = scope.spawn(|| exhaust_registration(raided)));
+}
+
 /// Another pool is refused a barrier while a closure runs on a worker of this one. What the closure
-/// then calls has a job that must be raided.
-fn refused_meanwhile(test: &str, call: fn(&Pool)) {
+/// then calls forks a job that must be raided. The other worker is busy until then.
+fn refused_meanwhile(test: &str, call: fn(&Pool, &AtomicBool, &AtomicBool) -> bool) {
     assert_child_passed(run_in_child(test, &[], || {
         let (raided, pool) = (pool(2), pool(2));
-        assert!(is_raided(&pool), "not raided although barriers are allowed");
-        pool.install(|| {
-            forbid_membarrier();
-            exhaust_registration(&raided);
-            (0..200).for_each(|_| call(&pool));
-        });
+        let (begun, forked, ran) = (flag(), flag(), flag());
+        let first = || {
+            answer_alarms_until(&begun);
+            refuse_elsewhere(&raided);
+            call(&pool, &forked, &ran)
+        };
+        let second = || {
+            set(&begun);
+            spin_until(|| is_set(&forked));
+        };
+        assert!(pool.join(first, second).0, "not raided");
     }));
 }
 
 #[test]
 fn a_closure_that_began_before_the_refusal_calls_fenced_owners() {
-    let call = |pool: &Pool| assert!(is_raided(pool));
-    refused_meanwhile("a_closure_that_began_before_the_refusal_calls_fenced_owners", call);
+    refused_meanwhile("a_closure_that_began_before_the_refusal_calls_fenced_owners", |pool, forked, ran| {
+        pool.install(|| forks_and_waits(pool, forked, ran))
+    });
 }
 
 #[test]
 fn a_scope_in_place_that_began_before_the_refusal_has_fenced_owners() {
-    let call = |pool: &Pool| assert!(pool.in_place_scope(|_| is_raided_here(pool)));
-    refused_meanwhile("a_scope_in_place_that_began_before_the_refusal_has_fenced_owners", call);
+    refused_meanwhile("a_scope_in_place_that_began_before_the_refusal_has_fenced_owners", |pool, forked, ran| {
+        pool.in_place_scope(|_| forks_and_waits(pool, forked, ran))
+    });
+}
+
+#[test]
+fn a_job_after_one_that_began_before_the_refusal_has_a_fenced_owner() {
+    assert_child_passed(run_in_child("a_job_after_one_that_began_before_the_refusal_has_a_fenced_owner", &[], || {
+        static FLAGS: [AtomicBool; 3] = [const { AtomicBool::new(false) }; 3];
+        let [begun, forked, ran] = &FLAGS;
+        let pool = Arc::new(pool(2));
+        let (done, is_done) = mpsc::channel();
+        let same = pool.clone();
+        pool.spawn(move || {
+            // Keeps the other worker busy until the next job has forked.
+            filch::spawn(|| {
+                set(begun);
+                spin_until(|| is_set(forked));
+            });
+            answer_alarms_until(begun);
+            filch::spawn(move || done.send(forks_and_waits(&same, forked, ran)).unwrap());
+            fib(5);
+            refuse_elsewhere(&common::pool(2));
+        });
+        assert!(is_done.recv().unwrap(), "not raided");
+    }));
+}
+
+#[test]
+fn a_pool_that_is_built_with_fences_does_not_ask_the_kernel() {
+    assert_child_passed(run_in_child("a_pool_that_is_built_with_fences_does_not_ask_the_kernel", &[], || {
+        let pool = build(Pool::builder().threads(2).fences(Fences::Owner));
+        assert_eq!(pool.install(|| fib(10)), 55);
+        forbid_membarrier();
+        // The first answer of the kernel stays until it refuses a barrier.
+        assert!(!filch_queue::barrier::register());
+    }));
 }
 
 /// The owner of a private job sleeps in a wait for another pool. That wait needs the job.

@@ -107,6 +107,31 @@ fn end(world: &World, threads: Vec<thread::JoinHandle<()>>) {
     world.check();
 }
 
+/// The owner switches to fences by itself between two pushes. Meanwhile a thief raids.
+fn switches_by_itself() {
+    check_orders(3, || {
+        let world = World::new(2, Mode::Asymmetric);
+        let raiders = threads(1, &world, |world| {
+            world.tasks.raid(|| false);
+            world.steal();
+        });
+        world.push(0);
+        world.tasks.request_fences();
+        world.tasks.handle_fence_request();
+        world.push(1);
+        world.pop_all();
+        end(&world, raiders);
+    });
+}
+
+#[test]
+fn an_owner_may_switch_to_fences_by_itself_during_a_raid() {
+    for refusal in [None, Some(Defect::BarrierRefused)] {
+        assert!(defect::with(refusal, switches_by_itself));
+    }
+    assert!(!defect::with(Some(Defect::SwitchKeepsRaids), switches_by_itself));
+}
+
 /// The owner pushes two tasks and shares; there are one or two thieves.
 fn shares(mode: Mode, thieves: usize) {
     check_orders(3 - thieves.min(2) + 1, move || {

@@ -90,6 +90,10 @@ impl Seat {
     /// Switches the worker to fences, if it was asked to or the kernel has refused a barrier of the
     /// process. The worker calls this.
     pub(crate) fn handle_fence_requests(&self) {
+        // A fenced worker calls this at each fork and each return.
+        if self.is_fenced() {
+            return;
+        }
         self.grant_fences();
         // The stack may have switched alone: a refused raid asks it before the deques.
         let is_due = self.stack.is_fenced() || !barrier::register();
@@ -105,7 +109,9 @@ impl Seat {
     /// this worker would learn it too late: the worker may block in its next fork.
     #[inline]
     pub(crate) fn fence_after_refusal(&self) {
-        if !barrier::register() && !self.is_fenced() {
+        // In this order: a pool that was built with fences has never asked the kernel, and a first
+        // registration takes milliseconds.
+        if (self.stack.is_fenced() || !barrier::register()) && !self.is_fenced() {
             self.switch_to_fences();
         }
     }

@@ -249,7 +249,7 @@ impl Seat {
     }
 
     /// Returns whether the worker may fork without looking at the sleep states first. That is so if
-    /// it runs something, does not sleep itself, and its forks have no fence.
+    /// it runs something, does not sleep itself, and its stack or one of its deques is not fenced.
     pub(crate) fn may_fork_unseen(&self) -> bool {
         // SeqCst: after the fence of the worker that asks. By then the state of that worker says
         // that it sleeps.

@@ -196,8 +196,8 @@ impl Stack {
         self.alarm();
     }
 
-    /// Switches the owner to the fenced mode, if a worker has asked for it. The owner calls this
-    /// where it neither forks nor returns.
+    /// Switches the owner to the fenced mode, if a worker has asked for it. The owner calls this at
+    /// a fork, or where it neither forks nor returns.
     pub(crate) fn handle_fence_request(&self) {
         self.split().handle_fence_request();
         self.keep_alarm();
