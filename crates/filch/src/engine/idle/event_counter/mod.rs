@@ -141,7 +141,7 @@ impl Protocol for EventCounter {
         request_wake: &dyn Fn() -> bool,
     ) {
         *search = match *search {
-            Search::Rounds(rounds) if rounds < ROUNDS_UNTIL_SLEEPY => Search::Rounds(rounds + 1),
+            Search::Rounds(rounds) if rounds != ROUNDS_UNTIL_SLEEPY => Search::Rounds(rounds + 1),
             Search::Rounds(_) => Search::Sleepy(become_sleepy(shared)),
             // A steal may have failed although there is a job. As if the counter had changed.
             Search::Sleepy(_) if shared.has_work() => Search::Rounds(ROUNDS_UNTIL_SLEEPY),
