@@ -24,8 +24,6 @@ pub(crate) enum Defect {
     SleepIgnoresEvents,
     /// A worker that becomes sleepy searches without a fence.
     SleepyWithoutFence,
-    /// A worker that was woken searches without a fence.
-    WokenWithoutFence,
     /// A worker that stops searching wakes no other, though a producer may have relied on it.
     StopWakesNobody,
     /// The last worker that stops searching does not look for unclaimed work.

@@ -14,7 +14,8 @@ pub(super) const FENCED: &str = "--cfg filch_fenced --cfg filch_no_membarrier";
 pub(super) const LOOM: &str = "--cfg loom";
 
 /// The targets that are built under loom.
-pub(super) const LOOM_TARGETS: &str = "--release -p filch-queue -p filch -p filch-dd --lib --test loom --test weaken";
+pub(super) const LOOM_TARGETS: &str =
+    "--release -p filch-queue -p filch -p filch-dd --features filch/engine --lib --test loom --test weaken";
 
 /// Flags for shuttle's threads.
 pub(super) const SHUTTLE: &str = "--cfg shuttle";

@@ -6,6 +6,10 @@
 //! line `run` with `done NANOS CPU_NANOS OPERATIONS CHECKSUM`. A program that times its calls one
 //! by one adds ` MEDIAN_NANOS P99_NANOS` of the calls, and one that counts allocations adds
 //! ` allocations COUNT`. It ends with its input. Every other command is an error.
+//!
+//! The lab compares the checksums of all cores. A lost task changes the checksum, and so does a task
+//! of a scope or a spawned job that runs twice. A second run of a closure of a join does not: it has
+//! the same result.
 
 mod allocator;
 mod busy;

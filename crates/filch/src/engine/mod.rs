@@ -79,6 +79,8 @@
 
 mod idle;
 mod job;
+#[cfg(all(test, loom))]
+mod models;
 mod pool;
 mod worker;
 

@@ -45,7 +45,7 @@ fn with_deques(model: impl FnOnce()) {
 /// Checks every order of a model's steps, up to a number of preemptions. That is
 /// `LOOM_MAX_PREEMPTIONS`, or `preemptions`.
 #[cfg(loom)]
-fn check_orders(preemptions: usize, model: impl Fn() + Sync + Send + 'static) {
+pub(crate) fn check_orders(preemptions: usize, model: impl Fn() + Sync + Send + 'static) {
     let mut builder = loom::model::Builder::new();
     builder.preemption_bound.get_or_insert(preemptions);
     builder.max_branches = 20_000;

@@ -53,6 +53,8 @@ pub(super) const SUITES: [Suite; 7] = [
             "filch-maybe",
             "filch-fenced",
             "filch-no-raid",
+            "engine-barrier",
+            "engine-events",
             "rayon",
             "chili",
         ],

@@ -3,7 +3,7 @@
 //! The first round is warm-up: queues grow, and cores may keep memory for the next round.
 
 use std::ops::Range;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::AtomicU64;
 
 use rayon::Scope;
 
@@ -61,7 +61,7 @@ impl<'a> Task<'a> {
     }
 
     fn run(self) {
-        self.results[self.place].store(result(self.seed, self.salt), Ordering::Relaxed);
+        results::add(&self.results[self.place], result(self.seed, self.salt));
     }
 }
 

@@ -105,10 +105,10 @@ fn ignore(index: usize) {
     black_box(index);
 }
 
-/// A call that only enters the pool and forks.
+/// A call that only enters the pool and forks. Its closures return a number to check.
 fn join_empty(call: u64) -> u64 {
-    rayon::join(|| (), || ());
-    call
+    let (a, b) = rayon::join(|| call, || !call);
+    checksum([a, b])
 }
 
 /// A call with two halves, each of which computes for about `micros` microseconds.
@@ -143,6 +143,6 @@ mod tests {
     fn both_halves_run_in_each_call() {
         let half = |seed| busy::steps(STEPS_A_MICRO, seed);
         assert_eq!(join(1)(3), checksum([half(3), half(!3)]));
-        assert_eq!(join_empty(3), 3);
+        assert_eq!(join_empty(3), checksum([3, !3]));
     }
 }

@@ -1,6 +1,6 @@
 //! Scopes with many small tasks.
 
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::AtomicU64;
 
 use rayon::prelude::*;
 use rayon::Scope;
@@ -46,7 +46,9 @@ pub(crate) fn small(tasks: usize, scopes: u64) -> Result<Program, String> {
     Ok(Box::new(move || {
         let all = || {
             for own in results.chunks(tasks) {
-                rayon::scope(|scope| own.iter().for_each(|result| scope.spawn(|_| set(result, own.len() as u64))));
+                rayon::scope(|scope| {
+                    own.iter().for_each(|result| scope.spawn(|_| results::add(result, own.len() as u64)))
+                });
             }
         };
         results::clear(&results);
@@ -69,12 +71,7 @@ fn branch<'scope>(scope: &Scope<'scope>, results: &'scope [AtomicU64], task: u64
 }
 
 fn finish(results: &[AtomicU64], task: u64) {
-    set(&results[task as usize], mix(task + 1));
-}
-
-/// Runs a task. Relaxed is enough, since the end of the scope comes after all tasks.
-fn set(result: &AtomicU64, number: u64) {
-    result.store(number, Ordering::Relaxed);
+    results::add(&results[task as usize], mix(task + 1));
 }
 
 #[cfg(test)]

@@ -30,7 +30,7 @@ impl Jobs {
 
     /// Finishes a job. The last job wakes the waiting thread.
     pub(super) fn finish(&self, job: usize, result: u64) {
-        self.results[job].store(result, Ordering::Relaxed);
+        results::add(&self.results[job], result);
         // Release: the waiting thread reads the results after it has seen zero.
         if self.left.fetch_sub(1, Ordering::Release) == 1 {
             let _locked = self.lock.lock().unwrap_or_else(PoisonError::into_inner);

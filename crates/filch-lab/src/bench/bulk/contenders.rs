@@ -271,9 +271,65 @@ impl StealShare for MutexDeque {
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use super::super::published::Published;
     use super::*;
+
+    /// Fault: a task is lost.
+    pub(in super::super) const LOSES: u8 = 0;
+    /// Fault: a task is returned twice.
+    pub(in super::super) const DOUBLES: u8 = 1;
+    /// Fault: two tasks are swapped, so that all sums stay the same.
+    pub(in super::super) const SWAPS: u8 = 2;
+
+    /// A [`MutexDeque`] with a fault at every seventh task.
+    pub(in super::super) enum Faulty<const FAULT: u8> {}
+
+    impl<const FAULT: u8> Queue for Faulty<FAULT> {
+        const NAME: &'static str = "faulty";
+        type Owner = Locked;
+        type Thief = Locked;
+        type Batch = Vec<usize>;
+
+        fn new() -> (Locked, Locked) {
+            MutexDeque::new()
+        }
+
+        fn batch(tasks: Range<usize>) -> Vec<usize> {
+            MutexDeque::batch(tasks)
+        }
+
+        fn push_batch(owner: &Locked, batch: Vec<usize>) {
+            batch.into_iter().for_each(|task| Self::push(owner, task));
+        }
+
+        fn push(owner: &Locked, task: usize) {
+            let mut deque = lock(owner);
+            let end = deque.len();
+            match FAULT {
+                _ if task % 7 != 5 => deque.push_back(task),
+                LOSES => {}
+                SWAPS => deque.insert(end.saturating_sub(1), task),
+                _ => deque.extend([task; 2]),
+            }
+        }
+
+        fn pop(owner: &Locked) -> Option<usize> {
+            MutexDeque::pop(owner)
+        }
+    }
+
+    impl<const FAULT: u8> StealShare for Faulty<FAULT> {
+        type Stolen = Vec<usize>;
+
+        fn steal(thief: &mut Locked, percent: usize, taken: &mut Vec<usize>) {
+            MutexDeque::steal(thief, percent, taken);
+        }
+
+        fn tasks(taken: Vec<usize>) -> Vec<usize> {
+            taken
+        }
+    }
 
     fn takes_the_oldest_and_leaves_the_youngest<Q: StealShare>() {
         let (owner, mut thief) = Q::new();

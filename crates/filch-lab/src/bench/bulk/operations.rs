@@ -98,17 +98,16 @@ pub(crate) fn pop<Q: Queue>(fill: Fill, tasks: usize, repeats: usize) -> Result<
     let mut nanos = Vec::with_capacity(repeats);
     for repeat in 0..=repeats {
         fill.fill::<Q>(&owner, tasks);
-        let mut sum = 0;
+        let mut as_pushed = true;
         let start = Instant::now();
-        for _ in 0..tasks {
-            sum += Q::pop(black_box(&owner)).unwrap_or(usize::MAX / 2);
+        for expected in (0..tasks).rev() {
+            as_pushed &= Q::pop(black_box(&owner)) == Some(expected);
         }
         let took = start.elapsed();
         if repeat > 0 {
             nanos.push(took.as_nanos() as f64);
         }
-        let nothing_left = Q::pop(&owner).is_none();
-        ensure!(sum == tasks * (tasks - 1) / 2 && nothing_left, "the popped tasks are not the pushed tasks");
+        ensure!(as_pushed && Q::pop(&owner).is_none(), "the popped tasks are not the pushed tasks, youngest first");
     }
     median(&nanos, tasks)
 }
@@ -133,6 +132,7 @@ fn drain<Q: Queue>(owner: &Q::Owner, tasks: usize) -> Result<()> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::contenders::tests::{Faulty, DOUBLES, LOSES, SWAPS};
     use super::super::contenders::{Bulk, ChaseLev, Crossbeam, MutexDeque};
     use super::super::published::Published;
     use super::*;
@@ -155,6 +155,21 @@ mod tests {
         keeps_every_task::<Crossbeam>();
         keeps_every_task::<MutexDeque>();
         keeps_every_task::<Published<false>>();
+    }
+
+    fn is_rejected<const FAULT: u8>() {
+        assert!(push_batch::<Faulty<FAULT>>(3, 2).is_err());
+        assert!(push_single::<Faulty<FAULT>>(10, 2).is_err());
+        for fill in Fill::ALL {
+            assert!(pop::<Faulty<FAULT>>(fill, 10, 2).is_err());
+        }
+    }
+
+    #[test]
+    fn a_queue_that_loses_doubles_or_swaps_tasks_fails_every_case() {
+        is_rejected::<LOSES>();
+        is_rejected::<DOUBLES>();
+        is_rejected::<SWAPS>();
     }
 
     #[test]

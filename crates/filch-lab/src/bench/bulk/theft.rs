@@ -162,6 +162,7 @@ fn check_tasks(percent: usize, stolen: &[usize], left: &[usize]) -> Result<()> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::contenders::tests::{Faulty, DOUBLES, LOSES, SWAPS};
     use super::super::contenders::{Bulk, Crossbeam, MutexDeque};
     use super::super::published::Published;
     use super::*;
@@ -187,6 +188,20 @@ mod tests {
         can_be_measured::<MutexDeque>();
         can_be_measured::<Published<false>>();
         can_be_measured::<Published<true>>();
+    }
+
+    fn is_rejected<const FAULT: u8>() {
+        for (fill, busy) in [(Fill::Batch, false), (Fill::Singles, true)] {
+            let error = Theft { percent: 30, fill, busy }.sample::<Faulty<FAULT>>(3, Cores::choose()).unwrap_err();
+            assert!(error.to_string().contains("tasks were"), "{error}");
+        }
+    }
+
+    #[test]
+    fn a_queue_that_loses_doubles_or_swaps_tasks_fails_the_case() {
+        is_rejected::<LOSES>();
+        is_rejected::<DOUBLES>();
+        is_rejected::<SWAPS>();
     }
 
     #[test]

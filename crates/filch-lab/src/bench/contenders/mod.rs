@@ -15,7 +15,7 @@ mod textbook;
 use anyhow::Result;
 
 pub(crate) use self::chili::Chili;
-pub(crate) use self::engine::Engine;
+pub(crate) use self::engine::{Engine, EngineBarrier, EngineEvents};
 pub(crate) use self::filch::{Filch, FilchAny, FilchFenced, FilchMaybe, FilchNoRaid, FilchWorker};
 pub(crate) use self::rayon::Rayon;
 pub(crate) use self::serial::{Counting, Serial, SerialCall};

@@ -8,8 +8,8 @@ use anyhow::Result;
 use super::measure;
 use super::plan::Plan;
 use crate::bench::contenders::{
-    Chili, Contender, Filch, FilchAny, FilchFenced, FilchMaybe, FilchNoRaid, FilchWorker, Rayon, Serial, SerialCall,
-    Tasks,
+    Chili, Contender, EngineBarrier, EngineEvents, Filch, FilchAny, FilchFenced, FilchMaybe, FilchNoRaid, FilchWorker,
+    Rayon, Serial, SerialCall, Tasks,
 };
 use crate::bench::cpu;
 use crate::bench::rounds::{interleave, Effort, Runner};
@@ -43,6 +43,14 @@ pub(crate) const NANOS_A_WAKE: &str = "ns/wake";
 
 /// The name of two independent serial runs that cannot be inlined.
 pub(crate) const SERIAL_CALL_PAIR: &str = "serial-call-pair";
+
+/// The engine whose sleepers make all workers pass a barrier.
+pub(crate) const ENGINE_BARRIER: &str = EngineBarrier::NAME;
+/// The engine with the jobs event counter.
+pub(crate) const ENGINE_EVENTS: &str = EngineEvents::NAME;
+
+/// The case that shows what the engine's two idle protocols add to a join.
+pub(crate) const JOINS_OF_ENGINES: &str = "tree-1023";
 
 /// The numbers of workers for programs whose leaves sleep.
 pub(crate) const WIDTHS: [usize; 3] = [4, 16, 32];
@@ -129,6 +137,11 @@ impl Case {
         matches!(self, Case::TreeAfterGaps { .. } | Case::Idle | Case::Tick | Case::TickSerial)
     }
 
+    /// Whether the throughput of the engine with both idle protocols is measured, too.
+    fn compares_protocols(self) -> bool {
+        self.to_string() == JOINS_OF_ENGINES
+    }
+
     /// Measures the case, with each number of threads.
     ///
     /// Wide cases have the plan's numbers of workers instead.
@@ -180,6 +193,13 @@ impl Case {
                 runner(Rayon::NAME, threads, measure::back_to_back::<Rayon, W>),
                 runner(Chili::NAME, threads, measure::back_to_back::<Chili, W>),
             ]);
+            // One case is enough for the price that the idle protocols add to a join.
+            if self.compares_protocols() {
+                runners.extend([
+                    runner(EngineBarrier::NAME, threads, measure::back_to_back::<EngineBarrier, W>),
+                    runner(EngineEvents::NAME, threads, measure::back_to_back::<EngineEvents, W>),
+                ]);
+            }
         }
         if threads.have_two() {
             runners.extend([
@@ -227,6 +247,8 @@ impl Case {
         let of_count = |&threads: &usize| {
             [
                 runner(Filch::NAME, threads, measure::idle::<Filch>),
+                runner(EngineBarrier::NAME, threads, measure::idle::<EngineBarrier>),
+                runner(EngineEvents::NAME, threads, measure::idle::<EngineEvents>),
                 runner(Rayon::NAME, threads, measure::idle::<Rayon>),
                 runner(Chili::NAME, threads, measure::idle::<Chili>),
             ]
@@ -248,6 +270,8 @@ impl Case {
                 runner(Filch::NAME, threads, measure::tick::<Filch, W>),
                 runner(FilchFenced::NAME, threads, measure::tick::<FilchFenced, W>),
                 runner(FilchNoRaid::NAME, threads, measure::tick::<FilchNoRaid, W>),
+                runner(EngineBarrier::NAME, threads, measure::tick::<EngineBarrier, W>),
+                runner(EngineEvents::NAME, threads, measure::tick::<EngineEvents, W>),
                 runner(Rayon::NAME, threads, measure::tick::<Rayon, W>),
                 runner(Chili::NAME, threads, measure::tick::<Chili, W>),
             ]);
@@ -269,7 +293,13 @@ impl Case {
         let of_count = |&threads: &usize| {
             [runner(Filch::NAME, threads, measure::wake::<Filch>), runner(Rayon::NAME, threads, measure::wake::<Rayon>)]
         };
-        let runners: Vec<Runner<'_>> = threads.counts().iter().flat_map(of_count).collect();
+        let mut runners: Vec<Runner<'_>> = threads.counts().iter().flat_map(of_count).collect();
+        for &threads in threads.several() {
+            runners.extend([
+                runner(EngineBarrier::NAME, threads, measure::wake::<EngineBarrier>),
+                runner(EngineEvents::NAME, threads, measure::wake::<EngineEvents>),
+            ]);
+        }
         interleave(&self.to_string(), &[NANOS_A_WAKE], &runners, effort)
     }
 

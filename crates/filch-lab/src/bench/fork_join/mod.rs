@@ -26,7 +26,8 @@ use cases::Case;
 use plan::Plan;
 
 pub(crate) use cases::{
-    EXTRA_CPU_MICROS_A_TICK, MILLIS_A_RUN, MILLIS_A_SORT, NANOS_A_JOIN, NANOS_A_WAKE, POOL_CPU_MILLIS_A_SECOND, WIDTHS,
+    ENGINE_BARRIER, ENGINE_EVENTS, EXTRA_CPU_MICROS_A_TICK, JOINS_OF_ENGINES, MILLIS_A_RUN, MILLIS_A_SORT,
+    NANOS_A_JOIN, NANOS_A_WAKE, POOL_CPU_MILLIS_A_SECOND, WIDTHS,
 };
 pub(crate) use claims::{fib, join_cost, verdicts, wake_cost};
 
@@ -84,11 +85,11 @@ impl Suite for ForkJoin {
             }
             Case::Idle if !options.quick => return Effort::exactly(5),
             _ if !options.quick => return Effort::exactly(15),
-            Case::Fib(_) => 8_000,
-            Case::Tree { layers: 16.. } => 4_000,
+            Case::Fib(_) => 6_500,
+            Case::Tree { layers: 16.. } => 3_500,
             // A round has a watch for each contender.
-            Case::Idle => 4_500,
-            Case::TreeAfterGaps { .. } => 2_000,
+            Case::Idle => 6_000,
+            Case::TreeAfterGaps { .. } | Case::Wake => 2_000,
             Case::Queens(_) => 3_500,
             Case::Wide(_) => 400,
             _ => 1_500,

@@ -42,9 +42,9 @@ impl Plan {
     pub(crate) const QUICK: Plan = Plan {
         joins_a_sample: 500_000,
         gaps: 30,
-        watch: Duration::from_millis(200),
+        watch: Duration::from_millis(150),
         ticks: 30,
-        wakes: 20,
+        wakes: 14,
         pause: Duration::from_millis(3),
         widths: &[WIDTHS[0]],
         leaves_a_worker: 4,

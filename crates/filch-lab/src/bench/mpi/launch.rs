@@ -69,6 +69,7 @@ impl Launch {
             (self.run(), other.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
         });
         let (one, other) = (one?, other?);
+        ensure!(one.cost == other.cost, "two runs at the same time proved {} and {}", one.cost, other.cost);
         Ok(Answer { seconds: one.seconds.max(other.seconds) / 2.0, ..one })
     }
 
@@ -97,10 +98,33 @@ impl Launch {
         let output = command.stdin(Stdio::null()).stderr(Stdio::inherit()).output();
         let output = output.with_context(|| format!("{command:?} could not be started"))?;
         ensure!(output.status.success(), "{command:?} ended with {}", output.status);
-        let printed: Printed = serde_json::from_slice(&output.stdout)
-            .with_context(|| format!("cannot parse the output of {command:?}"))?;
-        let Printed { ending, cost, seconds, statistics: Statistics { explored, transfers } } = printed;
-        ensure!(ending == "optimal", "the search ended with `{ending}` instead of `optimal`");
-        Ok(Answer { seconds, cost: cost.context("the output has no cost")?, explored, transfers })
+        parse(&output.stdout).with_context(|| format!("{command:?} printed no proof of an optimum"))
+    }
+}
+
+/// Parses the output of a run, which must be a proof.
+fn parse(output: &[u8]) -> Result<Answer> {
+    let printed: Printed = serde_json::from_slice(output).context("cannot parse the output")?;
+    let Printed { ending, cost, seconds, statistics: Statistics { explored, transfers } } = printed;
+    ensure!(ending == "optimal", "the search ended with `{ending}` instead of `optimal`");
+    Ok(Answer { seconds, cost: cost.context("the output has no cost")?, explored, transfers })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_run_that_stops_early_or_finds_nothing_fails_the_case() {
+        let parsed = |ending: &str, cost: &str| {
+            let statistics = r#"{"explored": 3, "transfers": 1}"#;
+            let text =
+                format!(r#"{{"ending": "{ending}", "cost": {cost}, "seconds": 1.5, "statistics": {statistics}}}"#);
+            parse(text.as_bytes()).map(|answer| answer.cost).map_err(|error| error.to_string())
+        };
+        assert_eq!(parsed("optimal", "7"), Ok(7));
+        assert!(parsed("time limit", "7").unwrap_err().contains("ended with `time limit`"));
+        assert!(parsed("optimal", "null").unwrap_err().contains("no cost"));
+        assert!(parse(b"").unwrap_err().to_string().contains("cannot parse"));
     }
 }

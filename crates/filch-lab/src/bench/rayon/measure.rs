@@ -139,6 +139,29 @@ fn check_checksum(answer: &Answer, checksum: &OnceCell<u64>) -> Result<()> {
 mod tests {
     use super::*;
 
+    #[cfg(unix)]
+    #[test]
+    fn a_variant_with_a_wrong_result_fails_the_case() {
+        use super::super::figure::MILLIS_A_RUN;
+        use crate::bench::suite::tests::options;
+
+        let folder = tempfile::tempdir().unwrap();
+        let script = folder.path().join("program");
+        let text = "sum=4; [ -z \"$FILCH_CALLERS\" ] || sum=5\n\
+                    echo ready $RAYON_NUM_THREADS; while read c; do echo done 1 2 3 $sum; done\n";
+        std::fs::write(&script, text).unwrap();
+        let programs = ProgramPair { stock: "/bin/sh".into(), filch: "/bin/sh".into() };
+        let name: &'static str = script.to_str().unwrap().to_owned().leak();
+        let measured = |variants| {
+            let case = Case { name, description: "", kind: Kind::Time, figures: &[MILLIS_A_RUN], variants };
+            measure(case, &programs, &options(true, &[]), Effort::exactly(2), folder.path())
+        };
+        assert!(measured(Variant::CORES).unwrap().iter().all(|series| series.samples.len() == 2));
+        let error = format!("{:#}", measured(Variant::ALL).unwrap_err());
+        assert!(error.starts_with("filch-in-place with 1 threads failed"), "{error}");
+        assert!(error.contains("0000000000000005, but that of the first result was 0000000000000004"), "{error}");
+    }
+
     #[test]
     fn a_different_checksum_is_an_error() {
         let answer = |checksum| Answer { checksum, ..Answer::default() };

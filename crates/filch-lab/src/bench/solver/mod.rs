@@ -112,7 +112,7 @@ impl Suite for Solver {
             let run = ChildRun { case: case.to_string(), contender, threads, data: self.data.clone(), limit };
             let measure = move || {
                 let answer = run.run()?;
-                agree(optimum, &answer)?;
+                check(optimum, &answer, if contender == SERIAL_PAIR { limit / 2 } else { limit })?;
                 Ok(figures(&answer))
             };
             Runner { name: contender, threads, measure: Box::new(measure) }
@@ -147,7 +147,8 @@ impl Suite for Solver {
             None => "\nPublished instances are left out: give their folder with --data (misp/*.clq, knapsack/*).",
         };
         format!(
-            "a proof of the optimum. The suite fails if two runs prove different optima.\n\
+            "a proof of the optimum. The suite fails if two runs prove different optima, if a solution does not have its\n\
+             cost, or if a run stops before its limit without a proof.\n\
              {FILCH_CHASE_LEV} and {FILCH_MUTEX} have other queues in place of the bulk queue.{left_out}"
         )
     }
@@ -157,9 +158,12 @@ impl Suite for Solver {
     }
 }
 
-/// Checks that a proven answer is the same as the proven answers before.
-fn agree(optimum: &Cell<Option<Option<Cost>>>, answer: &Answer) -> Result<()> {
+/// Checks that a proven answer is the same as the proven answers before, and that a run without a
+/// proof lasted until its limit.
+fn check(optimum: &Cell<Option<Option<Cost>>>, answer: &Answer, limit: Duration) -> Result<()> {
     if !answer.proven {
+        let (seconds, limit) = (answer.seconds, limit.as_secs_f64());
+        ensure!(seconds >= limit, "the run stopped after {seconds} of {limit} seconds without a proof");
         return Ok(());
     }
     let known = optimum.get().unwrap_or(answer.cost);
@@ -191,15 +195,18 @@ mod tests {
     }
 
     #[test]
-    fn different_proven_optima_are_an_error() {
+    fn different_proven_optima_and_early_stops_are_errors() {
         let optimum = Cell::new(None);
-        assert!(agree(&optimum, &answer(Some(3), false)).is_ok());
-        assert!(agree(&optimum, &answer(Some(7), true)).is_ok());
-        assert!(agree(&optimum, &answer(Some(7), true)).is_ok());
-        let error = agree(&optimum, &answer(Some(8), true)).unwrap_err().to_string();
+        let check = |cost, proven, limit| check(&optimum, &answer(cost, proven), Duration::from_secs(limit));
+        assert!(check(Some(3), false, 2).is_ok());
+        assert!(check(Some(7), true, 10).is_ok());
+        assert!(check(Some(7), true, 10).is_ok());
+        let error = check(Some(8), true, 10).unwrap_err().to_string();
         assert!(error.contains("the run proved 8, but 7 was proven before"), "{error}");
-        assert!(agree(&optimum, &answer(None, true)).is_err());
-        assert!(agree(&optimum, &answer(Some(5), false)).is_ok());
+        assert!(check(None, true, 10).is_err());
+        assert!(check(Some(5), false, 2).is_ok());
+        let error = check(Some(5), false, 3).unwrap_err().to_string();
+        assert!(error.contains("stopped after 2 of 3 seconds without a proof"), "{error}");
     }
 
     #[test]

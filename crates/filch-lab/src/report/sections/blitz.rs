@@ -5,7 +5,10 @@
 
 use super::items::{as_named, bars, bench, figure, text, Columns};
 use crate::bench::cilk::{ratio, CENTRAL, MILLIS_A_RUN, PARTITION, SHARING, THE};
-use crate::bench::fork_join::{join_cost, wake_cost};
+use crate::bench::fork_join::{
+    join_cost, wake_cost, ENGINE_BARRIER, ENGINE_EVENTS, EXTRA_CPU_MICROS_A_TICK, JOINS_OF_ENGINES, NANOS_A_JOIN,
+    POOL_CPU_MILLIS_A_SECOND,
+};
 use crate::bench::queues::steal_cost;
 use crate::bench::{cilk, fork_join, queues, THREADS};
 use crate::chart::{Chart, Lane, Lanes};
@@ -76,6 +79,7 @@ pub(super) fn section(results: &Results) -> Section {
             balance(results),
             schedulers(results),
             costs(results),
+            protocols(results),
         ],
     }
 }
@@ -137,6 +141,28 @@ fn costs(results: &Results) -> Item {
             "Costs of operations, compared with the notes, in nanoseconds",
             "Medians with their intervals. The table of costs above also has a steal between two cores.",
             bench(fork_join::SUITE, results.full, &["fib", "wake"]),
+        ))
+}
+
+/// Returns the table of the engine's two idle protocols, beside the two pools.
+fn protocols(results: &Results) -> Item {
+    let figures = results.figures(fork_join::SUITE);
+    let of = |case: &str, unit, name: &str, count| figures.figure(case, unit, (name, count));
+    Columns::of(["filch", "rayon", ENGINE_BARRIER, ENGINE_EVENTS])
+        .name("who", |who| *who)
+        .interval("wake (us)", |who| wake_cost(figures, who)?.map(|nanos| nanos / 1e3))
+        .interval("idle (ms/s)", |who| of("idle", POOL_CPU_MILLIS_A_SECOND, who, THREADS))
+        .interval("tick, 64 parts (us)", |who| of("tick", EXTRA_CPU_MICROS_A_TICK, who, THREADS))
+        .interval("tick, one part (us)", |who| of("tick-serial", EXTRA_CPU_MICROS_A_TICK, who, THREADS))
+        .interval(&format!("{JOINS_OF_ENGINES}, 1 thread (ns/join)"), |who| of(JOINS_OF_ENGINES, NANOS_A_JOIN, who, 1))
+        .table(Texts::new(
+            "blitz-idle",
+            "The notes' jobs event counter and a barrier, as idle protocols of one runtime",
+            "The two engines differ in the idle protocol alone, so the difference between their rows is what the protocol \
+             costs. engine-events has the jobs event counter: each fork has a fence. engine-barrier has none: a worker \
+             that goes to sleep makes all others pass a barrier. wake, idle and tick are as in the table of pools with \
+             little to do.",
+            bench(fork_join::SUITE, results.full, &["wake", "idle", "tick", JOINS_OF_ENGINES]),
         ))
 }
 

@@ -20,8 +20,8 @@ use super::variant::Core;
 /// The same program on both cores.
 #[derive(Clone, Debug)]
 pub(crate) struct ProgramPair {
-    stock: PathBuf,
-    filch: PathBuf,
+    pub(super) stock: PathBuf,
+    pub(super) filch: PathBuf,
 }
 
 impl ProgramPair {

@@ -143,3 +143,23 @@ fn files(folder: &Path) -> Result<Vec<PathBuf>> {
     files.sort();
     Ok(files)
 }
+
+#[cfg(all(test, unix))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_different_output_fails_the_case() {
+        let folder = tempfile::tempdir().unwrap();
+        let workload = Workload { published: Published::Tokei, folder, expected: OnceCell::new() };
+        let prints = |text: &str| {
+            let mut command = Command::new("/bin/sh");
+            command.args(["-c", &format!("echo {text}")]);
+            workload.checked(command)
+        };
+        prints("10 lines").unwrap();
+        prints("10 lines").unwrap();
+        let error = prints("9 lines").unwrap_err().to_string();
+        assert!(error.contains("the output differs"), "{error}");
+    }
+}

@@ -80,7 +80,7 @@ impl Counters {
 
     /// Counts a worker as no longer idle. Returns the counters after this.
     pub(super) fn stop(&self) -> Counts {
-        // Relaxed: the worker that is woken has a fence. See the protocol.
+        // Relaxed: a worker that is woken has a fence before it sleeps again. See the protocol.
         Counts(self.0.fetch_sub(IDLE, Ordering::Relaxed) - IDLE)
     }
 
@@ -125,7 +125,7 @@ impl Counters {
 
     /// Counts a sleeping worker as searching: the calling thread wakes it.
     pub(super) fn wake(&self) {
-        // Relaxed: the worker that is woken has a fence.
+        // Relaxed: as in `stop`.
         let before = self.0.fetch_sub(SLEEPING, Ordering::Relaxed);
         assert!(!cfg!(loom) || Counts(before).sleeping() > 0, "a sleeping worker is not counted");
     }

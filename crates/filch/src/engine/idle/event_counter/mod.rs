@@ -14,7 +14,7 @@
 //!   are in the same queue, the producer wakes one.
 //! - **A worker that stops searching** takes itself off the idle workers, and wakes two sleepers. A
 //!   producer may have relied on it.
-//! - **A worker that was woken** passes a fence before it searches.
+//! - **A worker that was woken** searches from the first round on.
 //!
 //! # Why no wake-up is lost
 //!
@@ -32,12 +32,11 @@
 //!    and the last search sees the job. The worker does not sleep.
 //! 2. *Before v.* The worker is counted as sleeping in *v*, or was woken before. If no idle worker is
 //!    awake in *v*, the producer wakes a sleeper. If it finds no sleeper, others have woken all of
-//!    them since *v*. If an idle worker is awake in *v*, it does not sleep while the job is queued
-//!    (1), and if it stops, it wakes others after *v*.
+//!    them since *v*. So an idle worker is awake, in *v* or later. It does not sleep while the job is
+//!    queued (1), and if it stops, it wakes others after *v*.
 //!
-//! A worker that is woken after *v* reads the queues after its fence, and its waker has changed the
-//! word after the producer read it. So again the producer's fence is the first, and the worker sees
-//! the job. If it finds another job first, it wakes two others in turn.
+//! A worker that was woken needs no fence. It may overlook the job in its first rounds, but it
+//! becomes sleepy, with a fence, before it sleeps again.
 //!
 //! The fences are the only order between jobs and sleepers: all accesses to the word are relaxed. On
 //! x86 the exchange of a sleepy worker is a fence already, but a worker that finds the counter even
@@ -142,7 +141,7 @@ impl Protocol for EventCounter {
         request_wake: &dyn Fn() -> bool,
     ) {
         *search = match *search {
-            Search::Rounds(rounds) if rounds < ROUNDS_UNTIL_SLEEPY => Search::Rounds(rounds + 1),
+            Search::Rounds(rounds) if rounds != ROUNDS_UNTIL_SLEEPY => Search::Rounds(rounds + 1),
             Search::Rounds(_) => Search::Sleepy(become_sleepy(shared)),
             // A steal may have failed although there is a job. As if the counter had changed.
             Search::Sleepy(_) if shared.has_work() => Search::Rounds(ROUNDS_UNTIL_SLEEPY),
@@ -172,7 +171,7 @@ impl Protocol for EventCounter {
 #[inline(always)]
 fn fence_after_push() {
     if !defect(Defect::EventWithoutFence) {
-        // SeqCst: pairs with the fences of `become_sleepy` and of `sleep`.
+        // SeqCst: pairs with the fence of `become_sleepy`.
         fence(Ordering::SeqCst);
     }
 }
@@ -227,11 +226,6 @@ fn sleep<Q: Queue<EventCounter>>(
         if !*lock(&seat.asleep) {
             break;
         }
-    }
-    if !defect(Defect::WokenWithoutFence) {
-        // SeqCst: before the search; pairs with the fence after a push. Its producer may have
-        // counted on this worker's waker, or found that others had woken this worker.
-        fence(Ordering::SeqCst);
     }
     Search::Rounds(0)
 }
