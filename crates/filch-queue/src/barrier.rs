@@ -85,7 +85,8 @@ pub fn heavy() -> Result<(), Refused> {
 
 /// Registers the process for [`heavy`], once. Returns whether `heavy` can be used.
 ///
-/// Only the first call asks the kernel. After the kernel has refused a barrier, it returns false.
+/// Only the first call asks the kernel. After the kernel has refused a barrier, `register` returns
+/// false.
 #[inline]
 pub fn register() -> bool {
     cfg!(loom) || kernel::register()

@@ -43,10 +43,11 @@
 //! **Refused.** The kernel may refuse a barrier later, for example after the program has installed
 //! a seccomp filter. The raid then publishes nothing, leaves `limit` at the top and the alarm on,
 //! and asks the owner for fences. The owner's next push or pop takes the slow path for one of the
-//! two. There, in a strict wait, or before it runs something that came from elsewhere, the owner
-//! switches to the fenced mode, permanently, under the lock and with a new epoch. So every raid runs in one
-//! mode from its beginning to its end. Until the owner has switched, or until it sleeps, its private
-//! tasks cannot be taken: a thief cannot know whether the owner has popped them.
+//! two. There, in a strict wait, before it runs something that came from elsewhere, or when a method
+//! of its own pool runs a closure, the owner switches to the fenced mode, permanently, under the
+//! lock and with a new epoch. So every raid runs in one mode from its beginning to its end. Until
+//! the owner has switched, or until it sleeps, its private tasks cannot be taken: a thief cannot
+//! know whether the owner has popped them.
 //!
 //! Model-checked on bounded TSO: `stack.tso` and `tasks.tso` in
 //! `crates/filch-model/src/models/runtime`, without the switch from one mode to the other. The

@@ -26,8 +26,8 @@ fn wait_for(flag: &AtomicBool, pool: &Pool, max_raids: u64) -> bool {
     is_set(flag)
 }
 
-/// Forks until the flag is set, so that another worker gets what it waits for. Then forks once
-/// more, so that the next push finds no alarm.
+/// Forks until the flag is set. These forks publish the older job that sets it. The last ones
+/// answer the alarm, so that the next push finds none, unless the owner is fenced.
 fn answer_alarms_until(flag: &AtomicBool) {
     spin_until(|| {
         fib(2);
@@ -36,7 +36,8 @@ fn answer_alarms_until(flag: &AtomicBool) {
     fib(5);
 }
 
-/// Forks a job that its owner waits for by computing. Returns whether the job ran.
+/// Forks a job that its owner waits for by computing. Returns whether another worker ran it before
+/// the owner gave up.
 fn forks_and_waits(pool: &Pool, forked: &AtomicBool, ran: &AtomicBool) -> bool {
     let wait = || {
         set(forked);
@@ -181,12 +182,14 @@ fn a_job_after_one_that_began_before_the_refusal_has_a_fenced_owner() {
         let (done, is_done) = mpsc::channel();
         let same = pool.clone();
         pool.spawn(move || {
-            // Keeps the other worker busy until the next job has forked.
+            // Keeps the other worker busy until the next job has forked. This worker pushes nothing
+            // meanwhile: so the other finds nothing else, and raids. Under the default waiting this
+            // worker does not run the job on top of itself.
             filch::spawn(|| {
                 set(begun);
                 spin_until(|| is_set(forked));
             });
-            answer_alarms_until(begun);
+            spin_until(|| is_set(begun));
             filch::spawn(move || done.send(forks_and_waits(&same, forked, ran)).unwrap());
             fib(5);
             refuse_elsewhere(&common::pool(2));

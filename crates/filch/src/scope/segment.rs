@@ -190,13 +190,15 @@ unsafe fn run_youngest_first(seat: &Seat, tasks: &Deque, base: u64) -> bool {
     was_stolen_from
 }
 
-/// Offers some of many tasks, if another worker wants work. This worker may push nothing for a
-/// while.
+/// Offers some of many tasks, if another worker wants work, and looks whether it wants fences. This
+/// worker may push nothing for a while.
 #[cold]
 #[inline(never)]
 fn answer_demand(seat: &Seat, tasks: &Deque) {
     /// The least number of tasks to offer: fewer are over before a thief is there.
     const MANY: u32 = 4;
+    // A refused raid of another deque of this worker leaves a demand, too.
+    seat.handle_fence_requests();
     // A thief that takes what is public has left the demand on its way.
     if tasks.private() >= MANY && !tasks.has_public() {
         sleep::answer_task(seat, tasks);

@@ -197,7 +197,7 @@ impl Stack {
     }
 
     /// Switches the owner to the fenced mode, if a worker has asked for it. The owner calls this at
-    /// a fork, or where it neither forks nor returns.
+    /// a fork, at a return whose pop is settled, or where it neither forks nor returns.
     pub(crate) fn handle_fence_request(&self) {
         self.split().handle_fence_request();
         self.keep_alarm();
