@@ -199,6 +199,41 @@ fn a_job_after_one_that_began_before_the_refusal_has_a_fenced_owner() {
 }
 
 #[test]
+fn a_worker_that_runs_tasks_of_a_scope_notices_that_its_spawned_job_could_not_be_raided() {
+    let test = "a_worker_that_runs_tasks_of_a_scope_notices_that_its_spawned_job_could_not_be_raided";
+    assert_child_passed(run_in_child(test, &[], || {
+        static RAN: AtomicBool = AtomicBool::new(false);
+        let pool = pool(2);
+        let (begun, free, notices) = (flag(), flag(), flag());
+        let first = || {
+            answer_alarms_until(&begun);
+            forbid_membarrier();
+            filch::spawn(|| set(&RAN));
+            let owner = filch::current_thread_index();
+            filch::scope(|scope| {
+                // The second to run.
+                scope.spawn(|_| {
+                    if filch::current_thread_index() != owner || wait_for(&RAN, &pool, 20) {
+                        set(&notices);
+                    }
+                });
+                // The first. The other worker is refused meanwhile.
+                scope.spawn(|_| {
+                    set(&free);
+                    wait_for(&flag(), &pool, 3);
+                });
+            });
+        };
+        let second = || {
+            set(&begun);
+            spin_until(|| is_set(&free));
+        };
+        pool.join(first, second);
+        assert!(is_set(&notices), "the spawned job was not raided");
+    }));
+}
+
+#[test]
 fn a_pool_that_is_built_with_fences_does_not_ask_the_kernel() {
     assert_child_passed(run_in_child("a_pool_that_is_built_with_fences_does_not_ask_the_kernel", &[], || {
         let pool = build(Pool::builder().threads(2).fences(Fences::Owner));
