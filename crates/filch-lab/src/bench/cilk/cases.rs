@@ -5,6 +5,7 @@ use std::fmt;
 use anyhow::Result;
 
 use super::coarse::Coarse;
+use super::delta::ClientStores;
 use super::measure::{self, Plan};
 use super::programs::{Cholesky, Fft, Heat, Integrate, Jacobi, Knapsack, Lu, Matmul, Strassen, Uts};
 use crate::bench::bound::Vouched;
@@ -118,10 +119,10 @@ impl Setup<'_> {
     }
 
     fn measure<W: Work>(&self, work: &W) -> Result<(u64, Vec<Series>)> {
-        let joins = work::joins(work)?;
+        let (joins, stores) = (work::joins(work)?, ClientStores::of(self.case.name));
         let mut entrants = Vec::new();
         for &threads in self.threads.counts() {
-            entrants.extend(super::entrants::all_entrants(work, threads, self.bound)?);
+            entrants.extend(super::entrants::all_entrants(work, threads, self.bound, stores)?);
         }
         Ok((joins, measure::rounds(self.case.name, entrants, self.plan)?))
     }
