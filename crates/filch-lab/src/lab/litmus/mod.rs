@@ -45,6 +45,9 @@ use counts::Counts;
 use state::{State, StoredPoint};
 use sweep::Task;
 
+/// The time of the first races, from which the time of the others is estimated.
+const SAMPLE: Duration = Duration::from_secs(2);
+
 /// Options of a sweep.
 #[derive(Clone, Debug)]
 pub(crate) struct Options {
@@ -167,6 +170,12 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     if sweep::is_done(&task, &before.counts) {
         say("All these runs were made before; give a larger --runs for more.");
     }
+    let (sampled, left) = sweep::sample(&task, &before.counts, SAMPLE);
+    let before = State { counts: sampled, ..before };
+    if !left.is_zero() {
+        say(&text::expected_time(left, task.limit.is_some(), state.is_some()));
+    }
+    task.limit = task.limit.map(|limit| limit.saturating_sub(SAMPLE));
     let (counts, saved) = sweep_with_progress(&task, &before, state.as_deref().map(|path| Autosave::new(path, &cpu)));
     // The report is printed first: a file that cannot be written must not lose it.
     print(&text::report(&cpu, supposed, entries, &counts))?;
