@@ -38,7 +38,7 @@ fn run<const RUNS: usize, R>(job: impl FnOnce() -> R) -> R {
 impl<const RUNS: usize> Fork for Faulty<RUNS> {
     type Context<'a> = ();
 
-    fn reborrow<'a>((): &'a mut ()) {}
+    fn reborrow((): &mut ()) {}
 
     fn join<A, B, RA, RB>((): (), a: A, b: B) -> (RA, RB)
     where

@@ -58,13 +58,24 @@ pub(super) fn sweep(task: &Task, before: &Counts, mut on_progress: impl FnMut(&C
     counts
 }
 
-/// Runs a task for up to `time`. Returns all counts, and the expected time of the remaining runs.
+/// The runs of each point in a sample.
+const SAMPLE_RUNS: u64 = 100;
+
+/// Races all points a little, for up to `time`. Returns all counts, and the expected time of the
+/// runs that are left.
 pub(super) fn sample(task: &Task, before: &Counts, time: Duration) -> (Counts, Duration) {
+    let mut counts = before.clone();
+    if is_done(task, before) {
+        return (counts, Duration::ZERO);
+    }
     let begin = Instant::now();
     let limit = Some(task.limit.map_or(time, |limit| limit.min(time)));
-    let counts = sweep(&Task { limit, sites: task.sites.clone(), ..*task }, before, |_, _| ());
-    let made = counts.total().runs.saturating_sub(before.total().runs).max(1);
-    let left = expected_time(begin.elapsed(), made, runs_left(task, &counts));
+    let few = Task { limit, runs: task.runs.min(SAMPLE_RUNS), sites: task.sites.clone(), ..*task };
+    // Without the earlier counts: what is left of them may be points of one site.
+    let sampled = sweep(&few, &Counts::default(), |_, _| ());
+    let elapsed = begin.elapsed();
+    sampled.iter().for_each(|(key, tally)| counts.add(key, tally));
+    let left = expected_time(elapsed, sampled.total().runs.max(1), runs_left(task, &counts));
     (counts, left)
 }
 
@@ -146,8 +157,8 @@ mod tests {
     fn the_time_of_ten_million_runs_a_point_is_known_before_they_start() {
         let (counts, left) = sample(&task(10_000_000, None), &Counts::default(), Duration::from_millis(50));
         assert!(counts.total().runs > 0 && left > Duration::from_secs(60), "{left:?}");
-        assert!(sweep(&task(10_000_000, Some(Duration::from_millis(50))), &counts, |_, _| ()).total().runs > 0);
-
+        let (resumed, _) = sample(&task(10_000_000, None), &counts, Duration::from_millis(50));
+        assert!(resumed.total().runs > counts.total().runs);
         assert_eq!(expected_time(Duration::from_secs(2), 1_000, 500_000), Duration::from_secs(1_000));
         assert_eq!(expected_time(Duration::from_secs(2), 1, u64::MAX), Duration::from_secs_f64(2.0 * u64::MAX as f64));
         assert_eq!(expected_time(Duration::from_secs(2), 1_000, 0), Duration::ZERO);
