@@ -33,14 +33,12 @@ impl Case {
     /// How the input differs from that of table 1, or what table 1 leaves open, and why it is so.
     pub(super) fn difference(&self) -> Option<&'static str> {
         match self.name.split('-').next() {
-            Some("jacobi" | "heat") => Some("table 1 has no number of steps, and 100 take about a second"),
-            Some("quicksort") => Some("table 1 has no order of the numbers, and these are random"),
-            Some("knapsack") => Some(
-                "table 1 has no items, and with these the search has almost the same length in whatever order it goes",
-            ),
+            Some("jacobi" | "heat") => Some("table 1 has no number of steps; here it is 100"),
+            Some("quicksort") => Some("table 1 has no order of the numbers; here it is random"),
+            Some("knapsack") => Some("table 1 has no items; with these, luck hardly changes the length of the search"),
             Some("cholesky") => Some(
-                "table 1 has no positions of the nonzero numbers, and these are within an eighth of the rows from the \
-                 diagonal, as in a matrix that a solver has reordered, because otherwise nearly all of it fills up",
+                "table 1 has no positions of the nonzero numbers; here they are near the diagonal, because otherwise \
+                 nearly all of the matrix fills up",
             ),
             _ => None,
         }
