@@ -140,8 +140,14 @@ fn run<F: Fork, W: Work>(work: &W, context: &mut F::Context<'_>, inputs: Vec<W::
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::bench::contenders::faulty::Losing;
     use crate::bench::contenders::{Chili, Filch, FilchWorker, Rayon, Serial};
     use crate::bench::work::Fib;
+
+    #[test]
+    fn a_warm_up_that_loses_jobs_is_an_error() {
+        assert!(warm_pool::<Losing>(1).unwrap_err().to_string().contains("does not have 1 leaves"));
+    }
 
     /// Computes the number that `Fib` computes, but expects another.
     struct Wrong;

@@ -5,10 +5,10 @@
 //! The paper counts the stores that each compiled program makes between two pops. Here only stores
 //! count that every compiler has to make, because a count that is too large could run a job twice.
 //!
-//! A leaf is a closure without a join. Between a pop that returns a job and the worker's next pop, a
-//! leaf runs from beginning to end. The popped job is that leaf, or its joins lead to one before the
-//! first of them pops. A leaf that is cut short by a panic has counted that panic with a locked
-//! instruction. A worker that ran a stolen job in between has announced its end with another.
+//! A leaf is a closure without a join. Between a pop that returns a job and the worker's next pop,
+//! a leaf runs from beginning to end: the popped job is that leaf, or its joins lead to one before
+//! the first of them pops. A panic that cuts a leaf short is counted with a locked instruction. The
+//! end of a stolen job that the worker ran in between is announced with another.
 //!
 //! So the stores of the smallest leaf count. N bytes that a leaf leaves in memory take at least
 //! N / 64 instructions. A leaf that returns its result in a register may make no store at all.

@@ -70,8 +70,8 @@ impl<'a> Entrant<'a> {
 
 /// All entrants, with `threads` threads.
 ///
-/// If nothing vouches for a bound, the entrants that rely on it are left out. `stores` are those of
-/// `work`.
+/// If nothing vouches for a bound, the entrants that rely on it are left out. `stores` are the
+/// stores of `work`.
 pub(super) fn all_entrants<'a, W: Work>(
     work: &'a W,
     threads: usize,
@@ -142,7 +142,7 @@ fn entrants_with_bound<'a, W: Work>(
     }
     all.push(engine("thep", Some(note), thep, work, threads));
     if let Ok(Some(four)) = four {
-        // SAFETY: as above; it is made from the same bound. `stores` are those of `work`, and these
+        // SAFETY: as above; it is made from the same bound. `stores` are the stores of `work`, and these
         // queues run nothing else but the warm-up.
         let (ff_the_4, thep_4) = unsafe { (FfThe::trusting(four), Thep::trusting(four)) };
         all.push(engine("ff_the-4", Some(bound.note(four)), ff_the_4, work, threads));

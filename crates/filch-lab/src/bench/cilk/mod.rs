@@ -50,7 +50,7 @@ pub(crate) fn case_names(quick: bool) -> Vec<String> {
     cases::all(quick).iter().map(ToString::to_string).collect()
 }
 
-/// How the inputs of a full run differ from those of table 1, and why, as text.
+/// How the inputs of a full run differ from table 1, and why, as text.
 pub(crate) fn differences() -> String {
     let all = cases::all(false);
     let of = |case: &Case| case.difference().map(|difference| format!("{case}: {difference}."));
