@@ -142,8 +142,8 @@ fn entrants_with_bound<'a, W: Work>(
     }
     all.push(engine("thep", Some(note), thep, work, threads));
     if let Ok(Some(four)) = four {
-        // SAFETY: as above; it is made from the same bound. `stores` are the stores of `work`, and these
-        // queues run nothing else but the warm-up.
+        // SAFETY: as above; it is made from the same bound. `stores` are the stores of `work`, and
+        // these queues run nothing else but the warm-up.
         let (ff_the_4, thep_4) = unsafe { (FfThe::trusting(four), Thep::trusting(four)) };
         all.push(engine("ff_the-4", Some(bound.note(four)), ff_the_4, work, threads));
         all.push(engine("thep-4", Some(bound.note(four)), thep_4, work, threads));

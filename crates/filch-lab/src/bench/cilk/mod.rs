@@ -90,8 +90,8 @@ impl Suite for Cilk {
     }
 
     /// A full run has at least the rounds of the paper: ten, and fifty of the knapsack, whose time
-    /// depends on luck. That takes about four hours on two cores. Of ten rounds, those of quicksort
-    /// take longest: an hour or more.
+    /// depends on luck. That takes two to five hours on two cores, most of it in quicksort, strassen
+    /// and fft.
     fn effort(&self, case: &Case, options: &Options) -> Effort {
         let of_paper = if case.to_string().starts_with("knapsack") { 50 } else { 10 };
         options.choose(

@@ -88,7 +88,7 @@ pub(in crate::report) const PARTS: [Part; 13] = [
     part(fork_join::SUITE, [6.0, 21.0, 410.0], |inputs| {
         inputs.suite(ForkJoin::default(), &["tree-1023", "wake", "idle"], &[], inputs.limit(7, 2.5))
     }),
-    part(cilk::SUITE, [6.0, 10.0, 14_400.0], |inputs| {
+    part(cilk::SUITE, [6.0, 10.0, 10_800.0], |inputs| {
         inputs.suite(Cilk::new(inputs.bound.vouched()?), &["fib", "integrate"], &[], inputs.limit(7, 1.8))
     }),
     part(graphs::SUITE, [1.0, 9.0, 1_200.0], |inputs| {
