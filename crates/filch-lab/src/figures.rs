@@ -54,6 +54,15 @@ pub(crate) struct Row<'a> {
     machine: &'a Machine,
 }
 
+/// Formats a number of seconds in the unit that suits it.
+pub(crate) fn lasting(seconds: f64) -> String {
+    match seconds {
+        ..90.0 => format!("{:.0} seconds", seconds.ceil()),
+        ..5_400.0 => format!("{:.1} minutes", seconds / 60.0),
+        _ => format!("{:.1} hours", seconds / 3_600.0),
+    }
+}
+
 /// Returns a row for each series. A series without samples has no row.
 pub(crate) fn rows<'a>(suite: &'a str, series: &'a [Series], machine: &'a Machine) -> Vec<Row<'a>> {
     let row = |series: &'a Series| {

@@ -118,9 +118,13 @@ impl TrustedBound {
 
     /// A description of a delta and its origin.
     pub(crate) fn note(&self, delta: Delta) -> String {
-        let stores = match delta.extra_stores() {
+        let extra = match delta.extra_stores() {
             1 => "1 extra store".to_owned(),
             extra => format!("{extra} extra stores"),
+        };
+        let stores = match delta.client_stores() {
+            0 => extra,
+            client => format!("{client} stores of the program and {extra}"),
         };
         format!("delta {} by {stores} a pop; S = {}, {}", delta.get(), self.bound.get(), self.reason)
     }

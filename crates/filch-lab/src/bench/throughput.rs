@@ -3,19 +3,47 @@
 //! Every sample has a pool of its own, so that no other pool uses CPU time beside it.
 
 use std::hint::black_box;
+use std::ptr;
 use std::sync::Barrier;
 use std::time::Instant;
 
-use anyhow::{Context as _, Result};
+use anyhow::{ensure, Context as _, Result};
 
 use super::at_once::{on_threads, Span};
 use super::contenders::{Contender, Context, Fork, Runtime};
-use super::work::{Fib, Work};
+use super::work::Work;
+
+/// The stores of each leaf of the [warm-up](warm_up).
+///
+/// Queues with a delta that counts stores of the program rely on them.
+pub(crate) const WARM_UP_STORES: usize = 32;
+
+/// The layers of joins of the warm-up.
+const WARM_UP_LAYERS: u32 = 15;
 
 /// Runs a little other work to start the pool's threads and cache its code.
 fn warm_up<F: Fork>(context: F::Context<'_>) -> Result<()> {
-    let work = black_box(Fib(22));
-    work.check(&work.run::<F>(context, ()))
+    let leaves = leaves::<F>(context, black_box(WARM_UP_LAYERS));
+    ensure!(leaves == 1 << WARM_UP_LAYERS, "a tree of {WARM_UP_LAYERS} layers does not have {leaves} leaves");
+    Ok(())
+}
+
+/// The number of leaves of a tree of joins.
+fn leaves<F: Fork>(context: F::Context<'_>, layers: u32) -> u32 {
+    if layers == 0 {
+        let mut cell = 0;
+        for store in 0..WARM_UP_STORES {
+            // SAFETY: a local variable.
+            unsafe { ptr::write_volatile(&mut cell, store) };
+        }
+        return 1;
+    }
+    let (first, second) = F::join(
+        context,
+        move |context| leaves::<F>(context, layers - 1),
+        move |context| leaves::<F>(context, layers - 1),
+    );
+    first + second
 }
 
 /// Builds a pool and warms it up.
@@ -112,7 +140,14 @@ fn run<F: Fork, W: Work>(work: &W, context: &mut F::Context<'_>, inputs: Vec<W::
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::bench::contenders::faulty::Losing;
     use crate::bench::contenders::{Chili, Filch, FilchWorker, Rayon, Serial};
+    use crate::bench::work::Fib;
+
+    #[test]
+    fn a_warm_up_that_loses_jobs_is_an_error() {
+        assert!(warm_pool::<Losing>(1).unwrap_err().to_string().contains("does not have 1 leaves"));
+    }
 
     /// Computes the number that `Fib` computes, but expects another.
     struct Wrong;

@@ -8,7 +8,7 @@ use anyhow::{Context, Result};
 use filch::engine::{Pool, Queue, Thefts};
 use filch::queue::{Asymmetric, ChaseLev, FfCl, FfThe, The, Thep};
 
-use super::delta::{delta_of_four, infinite_delta};
+use super::delta::{delta_of_four, infinite_delta, ClientStores};
 use super::{ABORTS_A_RUN, STEALS_A_RUN};
 use crate::bench::bound::{TrustedBound, Vouched};
 use crate::bench::contenders::{Contender, Engine, Filch, FilchWorker, Rayon, Scheme, Serial, Textbook, STACK};
@@ -70,8 +70,14 @@ impl<'a> Entrant<'a> {
 
 /// All entrants, with `threads` threads.
 ///
-/// If nothing vouches for a bound, the entrants that rely on it are left out.
-pub(super) fn all_entrants<'a, W: Work>(work: &'a W, threads: usize, bound: &Vouched) -> Result<Vec<Entrant<'a>>> {
+/// If nothing vouches for a bound, the entrants that rely on it are left out. `stores` are the
+/// stores of `work`.
+pub(super) fn all_entrants<'a, W: Work>(
+    work: &'a W,
+    threads: usize,
+    bound: &Vouched,
+    stores: ClientStores,
+) -> Result<Vec<Entrant<'a>>> {
     let note = bound.as_ref().err().map(|why| format!("{} are left out: {why}", NEED_BOUND.join(", ")));
     let mut all = Vec::new();
     if threads == 1 {
@@ -83,7 +89,7 @@ pub(super) fn all_entrants<'a, W: Work>(work: &'a W, threads: usize, bound: &Vou
         engine("asymmetric", None, Asymmetric, work, threads),
     ]);
     if let Ok(bound) = bound {
-        all.extend(entrants_with_bound(work, threads, bound)?);
+        all.extend(entrants_with_bound(work, threads, bound, stores)?);
     }
     // The effect of delta on thieves shows only if there are thieves.
     if threads > 1 {
@@ -105,7 +111,12 @@ pub(super) fn all_entrants<'a, W: Work>(work: &'a W, threads: usize, bound: &Vou
 }
 
 /// The entrants that rely on the bound, on a real CPU.
-fn entrants_with_bound<'a, W: Work>(work: &'a W, threads: usize, bound: &TrustedBound) -> Result<Vec<Entrant<'a>>> {
+fn entrants_with_bound<'a, W: Work>(
+    work: &'a W,
+    threads: usize,
+    bound: &TrustedBound,
+    stores: ClientStores,
+) -> Result<Vec<Entrant<'a>>> {
     let delta = bound.delta()?;
     // SAFETY: the delta is made from one of five bounds. The first is 128, which is above every
     // known store buffer. The second is a larger one that a report has just measured. The third is
@@ -120,7 +131,7 @@ fn entrants_with_bound<'a, W: Work>(work: &'a W, threads: usize, bound: &Trusted
     // process that only measures. A report with fewer races takes the first.
     let (ff_cl, ff_the, thep) = unsafe { (FfCl::trusting(delta), FfThe::trusting(delta), Thep::trusting(delta)) };
     // The effect of delta on thieves shows only if there are thieves.
-    let four = (threads > 1).then(|| delta_of_four(bound)).transpose();
+    let four = (threads > 1).then(|| delta_of_four(bound, stores)).transpose();
     let mut note = bound.note(delta);
     let mut all = vec![
         engine("ff_cl", Some(note.clone()), ff_cl, work, threads),
@@ -131,7 +142,8 @@ fn entrants_with_bound<'a, W: Work>(work: &'a W, threads: usize, bound: &Trusted
     }
     all.push(engine("thep", Some(note), thep, work, threads));
     if let Ok(Some(four)) = four {
-        // SAFETY: as above; it is made from the same bound.
+        // SAFETY: as above; it is made from the same bound. `stores` are the stores of `work`, and
+        // these queues run nothing else but the warm-up.
         let (ff_the_4, thep_4) = unsafe { (FfThe::trusting(four), Thep::trusting(four)) };
         all.push(engine("ff_the-4", Some(bound.note(four)), ff_the_4, work, threads));
         all.push(engine("thep-4", Some(bound.note(four)), thep_4, work, threads));
@@ -245,7 +257,7 @@ mod tests {
 
     fn names(bound: &Vouched) -> Vec<&'static str> {
         let work = Fib(5);
-        let all = all_entrants(&work, 2, bound).unwrap();
+        let all = all_entrants(&work, 2, bound, ClientStores::of("fib-5")).unwrap();
         all.iter().map(|entrant| entrant.runner.name).collect()
     }
 

@@ -6,6 +6,8 @@
 
 mod chili;
 mod engine;
+#[cfg(test)]
+pub(crate) mod faulty;
 mod filch;
 mod rayon;
 mod serial;

@@ -341,7 +341,8 @@ fn run_steals<C: Contender>(thief: &C::Thief, steals: usize) -> Popped {
 
 #[cfg(test)]
 mod tests {
-    use std::cell::RefCell;
+    use std::collections::VecDeque;
+    use std::sync::{Arc, Mutex};
 
     use super::*;
     use crate::bench::queues::contenders;
@@ -389,32 +390,32 @@ mod tests {
         }
     }
 
-    /// A queue that loses the task 100.
-    enum LosesTask {}
+    /// A queue that holds the task 100 `TIMES` times.
+    enum Faulty<const TIMES: usize> {}
 
-    impl Contender for LosesTask {
-        const NAME: &'static str = "loses-task";
+    impl<const TIMES: usize> Contender for Faulty<TIMES> {
+        const NAME: &'static str = "faulty";
         const EXACTLY_ONCE: bool = true;
-        type Owner = RefCell<Vec<usize>>;
-        type Thief = ();
+        type Owner = Arc<Mutex<VecDeque<usize>>>;
+        type Thief = Self::Owner;
 
         fn fresh(_room: usize) -> Result<(Self::Owner, Self::Thief)> {
-            Ok((RefCell::default(), ()))
+            let queue = Self::Owner::default();
+            Ok((queue.clone(), queue))
         }
 
         fn push(owner: &Self::Owner, task: usize) -> bool {
-            if task != 100 {
-                owner.borrow_mut().push(task);
-            }
+            let times = if task == 100 { TIMES } else { 1 };
+            owner.lock().unwrap().extend(std::iter::repeat_n(task, times));
             true
         }
 
         fn pop(owner: &Self::Owner) -> Option<usize> {
-            owner.borrow_mut().pop()
+            owner.lock().unwrap().pop_back()
         }
 
-        fn steal((): &Self::Thief) -> Steal<usize> {
-            Steal::Empty
+        fn steal(thief: &Self::Thief) -> Steal<usize> {
+            thief.lock().unwrap().pop_front().map_or(Steal::Empty, Steal::Success)
         }
     }
 
@@ -422,8 +423,17 @@ mod tests {
     fn a_lost_task_is_an_error_in_every_case() {
         let setup = tiny();
         for case in Plan::cases(2, &[10]) {
-            let error = measure::<LosesTask>(case, &setup).expect_err("a task was lost");
+            let error = measure::<Faulty<0>>(case, &setup).expect_err("a task was lost");
             assert!(error.to_string().contains("lost"), "{case}: {error:#}");
+        }
+    }
+
+    #[test]
+    fn a_task_that_comes_back_twice_is_an_error_in_every_case() {
+        let setup = tiny();
+        for case in Plan::cases(2, &[10]) {
+            assert!(measure::<Faulty<2>>(case, &setup).is_err(), "{case}");
+            measure::<Faulty<1>>(case, &setup).unwrap();
         }
     }
 

@@ -49,10 +49,21 @@ pub(crate) fn joins<W: Work>(work: &W) -> Result<u64> {
 
 #[cfg(test)]
 pub(crate) mod tests {
+    use super::super::contenders::faulty::{assert_rejects, Losing};
     use super::super::contenders::{
         Chili, Contender, Filch, FilchFenced, FilchMaybe, FilchNoRaid, FilchWorker, Rayon, Serial, SerialCall,
     };
     use super::*;
+
+    #[test]
+    fn lost_jobs_are_an_error_in_every_program() {
+        assert_rejects::<Losing, _>(&Fib(10));
+        assert_rejects::<Losing, _>(&Tree::new(6));
+        assert_rejects::<Losing, _>(&Queens(6));
+        assert_rejects::<Losing, _>(&Quicksort::new(1_000));
+        assert_rejects::<Losing, _>(&Skewed::new());
+        assert_rejects::<Losing, _>(&BusyTree::lasting(100, 64));
+    }
 
     /// Has every contender compute `work` once, in a pool of two threads.
     pub(crate) fn all_contenders_agree_on<W: Work>(work: &W) {

@@ -25,7 +25,7 @@ mod sweep;
 mod text;
 mod verdict;
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use anyhow::{ensure, Result};
 use serde::{Deserialize, Serialize};
@@ -44,6 +44,9 @@ use cores::Topology;
 use counts::Counts;
 use state::{State, StoredPoint};
 use sweep::Task;
+
+/// The time limit of the first races, from which the time of the others is estimated.
+const SAMPLE: Duration = Duration::from_secs(5);
 
 /// Options of a sweep.
 #[derive(Clone, Debug)]
@@ -167,6 +170,13 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     if sweep::is_done(&task, &before.counts) {
         say("All these runs were made before; give a larger --runs for more.");
     }
+    let begin = Instant::now();
+    let (sampled, left) = sweep::sample(&task, &before.counts, SAMPLE);
+    let before = State { counts: sampled, ..before };
+    if !left.is_zero() {
+        say(&text::expected_time(left, task.limit.is_some(), state.is_some()));
+    }
+    task.limit = task.limit.map(|limit| limit.saturating_sub(begin.elapsed()));
     let (counts, saved) = sweep_with_progress(&task, &before, state.as_deref().map(|path| Autosave::new(path, &cpu)));
     // The report is printed first: a file that cannot be written must not lose it.
     print(&text::report(&cpu, supposed, entries, &counts))?;

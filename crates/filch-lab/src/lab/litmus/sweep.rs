@@ -58,6 +58,32 @@ pub(super) fn sweep(task: &Task, before: &Counts, mut on_progress: impl FnMut(&C
     counts
 }
 
+/// The runs of each point in a sample.
+const SAMPLE_RUNS: u64 = 100;
+
+/// Races all points a little, for up to `time`. Returns all counts, and the expected time of the
+/// runs that are left.
+pub(super) fn sample(task: &Task, before: &Counts, time: Duration) -> (Counts, Duration) {
+    let mut counts = before.clone();
+    if is_done(task, before) {
+        return (counts, Duration::ZERO);
+    }
+    let begin = Instant::now();
+    let limit = Some(task.limit.map_or(time, |limit| limit.min(time)));
+    let few = Task { limit, runs: task.runs.min(SAMPLE_RUNS), sites: task.sites.clone(), ..*task };
+    // Without the earlier counts: what is left of them may be points of one site.
+    let sampled = sweep(&few, &Counts::default(), |_, _| ());
+    let elapsed = begin.elapsed();
+    sampled.iter().for_each(|(key, tally)| counts.add(key, tally));
+    let left = expected_time(elapsed, sampled.total().runs.max(1), runs_left(task, &counts));
+    (counts, left)
+}
+
+/// Returns the time of `left` runs if `made` runs took `elapsed`.
+fn expected_time(elapsed: Duration, made: u64, left: u64) -> Duration {
+    Duration::try_from_secs_f64(elapsed.as_secs_f64() * left as f64 / made as f64).unwrap_or(Duration::MAX)
+}
+
 /// Whether no runs are left.
 pub(super) fn is_done(task: &Task, counts: &Counts) -> bool {
     runs_left(task, counts) == 0
@@ -125,6 +151,17 @@ mod tests {
     #[test]
     fn a_time_limit_of_zero_allows_no_run() {
         assert_eq!(sweep(&task(1_000_000, Some(Duration::ZERO)), &Counts::default(), |_, _| ()), Counts::default());
+    }
+
+    #[test]
+    fn the_time_of_ten_million_runs_a_point_is_known_before_they_start() {
+        let (counts, left) = sample(&task(10_000_000, None), &Counts::default(), Duration::from_millis(50));
+        assert!(counts.total().runs > 0 && left > Duration::from_secs(60), "{left:?}");
+        let (resumed, _) = sample(&task(10_000_000, None), &counts, Duration::from_millis(50));
+        assert!(resumed.total().runs > counts.total().runs);
+        assert_eq!(expected_time(Duration::from_secs(2), 1_000, 500_000), Duration::from_secs(1_000));
+        assert_eq!(expected_time(Duration::from_secs(2), 1, u64::MAX), Duration::MAX);
+        assert_eq!(expected_time(Duration::from_secs(2), 1_000, 0), Duration::ZERO);
     }
 
     #[test]

@@ -2,19 +2,30 @@
 
 use std::collections::BTreeSet;
 use std::fmt::Write;
+use std::time::Duration;
 
 use super::cores::place_name;
 use super::counts::Counts;
 use super::plan::alpha;
 use super::race::Tally;
 use super::{verdict, Verdict};
-use crate::figures::grouped;
+use crate::figures::{grouped, lasting};
 use crate::lab::calibration::Cpu;
 
 /// The distances from the line that have a column, one for each delta.
 const OFFSETS: std::ops::RangeInclusive<isize> = -4..=2;
 /// The width of a column.
 const WIDTH: usize = 7;
+
+/// Formats how long the races take, before most of them start.
+pub(super) fn expected_time(left: Duration, is_limited: bool, is_saved: bool) -> String {
+    let end = match (is_limited, is_saved) {
+        (true, _) => ", or until the time of --seconds is up",
+        (false, true) => "; it can be interrupted, and resumed with --resume",
+        (false, false) => "; with --state it can be interrupted and resumed",
+    };
+    format!("The races take about {}{end}.", lasting(left.as_secs_f64()))
+}
 
 /// Formats everything about a sweep, as text and tables.
 pub(super) fn report(cpu: &Cpu, supposed: usize, entries: Option<usize>, counts: &Counts) -> String {
@@ -150,6 +161,17 @@ fn conclusion(supposed: usize, entries: Option<usize>, counts: &Counts) -> Strin
 mod tests {
     use super::*;
     use crate::lab::litmus::counts::tests::{counts, key};
+
+    #[test]
+    fn the_expected_time_is_said_with_the_way_to_resume() {
+        let days = Duration::from_secs(360_000);
+        assert_eq!(
+            expected_time(days, false, false),
+            "The races take about 100.0 hours; with --state it can be interrupted and resumed."
+        );
+        assert!(expected_time(days, false, true).contains("--resume"));
+        assert!(expected_time(days, true, true).contains("--seconds"));
+    }
 
     #[test]
     fn every_verdict_has_its_sentence() {

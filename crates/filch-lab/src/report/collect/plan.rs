@@ -19,7 +19,7 @@ use crate::bench::rayon::{self, Rayon};
 use crate::bench::solver::{self, Solver};
 use crate::bench::{self, Limit, Options, Suite, Threads};
 use crate::lab::{fences, litmus, store_buffer};
-use crate::verify;
+use crate::{figures, verify};
 
 /// The bound for the litmus test if the store buffer's knee is unknown.
 ///
@@ -88,7 +88,7 @@ pub(in crate::report) const PARTS: [Part; 13] = [
     part(fork_join::SUITE, [7.0, 23.0, 450.0], |inputs| {
         inputs.suite(ForkJoin::default(), &["tree-1023", "wake", "idle"], &[], inputs.limit(7, 2.5))
     }),
-    part(cilk::SUITE, [6.0, 10.0, 3_600.0], |inputs| {
+    part(cilk::SUITE, [6.0, 10.0, 10_800.0], |inputs| {
         inputs.suite(Cilk::new(inputs.bound.vouched()?), &["fib", "integrate"], &[], inputs.limit(7, 1.8))
     }),
     part(graphs::SUITE, [1.0, 9.0, 1_200.0], |inputs| {
@@ -234,11 +234,7 @@ pub(in crate::report) fn select(names: &[String], amount: Amount) -> Result<(Vec
 /// Describes the total duration of these parts. Each further number of threads adds about half.
 pub(in crate::report) fn estimate(parts: &[Part], amount: Amount, threads: &Threads) -> String {
     let sizes = threads.counts().len().max(2) as f64 / 2.0;
-    match parts.iter().map(|part| sizes * part.seconds(amount)).sum::<f64>() {
-        seconds if seconds < 90.0 => format!("{:.0} seconds", seconds.ceil()),
-        seconds if seconds < 5_400.0 => format!("{:.1} minutes", seconds / 60.0),
-        seconds => format!("{:.1} hours", seconds / 3_600.0),
-    }
+    figures::lasting(parts.iter().map(|part| sizes * part.seconds(amount)).sum())
 }
 
 #[cfg(test)]

@@ -14,14 +14,8 @@ pub(super) fn section(results: &Results) -> Section {
         items: vec![
             text(
                 "The eleven programs of table 1 of the fence-free paper, two unbalanced trees (UTS) and n queens, in sizes for this \
-                 run. Every result is checked. One engine runs them with each queue that returns every task exactly once. The \
+                 run; their differences from table 1 are beside figure 10. Every result is checked. One engine runs them with each queue that returns every task exactly once. The \
                  runtime of filch has no such queue. It and rayon are shown for comparison.",
-            ),
-            text(
-                "Two programs differ from the paper's. integrate halves an interval until the area changes by less than 1e-8; \
-                 Cilk's program uses 1e-9. It has half as many joins of the same kind. In cholesky, the nonzero elements of \
-                 the matrix are within an eighth of the rows from the diagonal, as in a matrix that a solver has reordered. \
-                 The paper does not describe the positions in its matrix.",
             ),
             drawing(results),
             all_cases(results, 1),

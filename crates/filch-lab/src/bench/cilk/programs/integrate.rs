@@ -19,11 +19,9 @@ pub(crate) struct Integrate {
 }
 
 impl Integrate {
-    /// The area from 0 to `to`.
-    ///
-    /// Cilk's program halves down to a change of 1e-9, for twice as many joins of the same kind.
+    /// The area from 0 to `to`, halved down to the change at which Cilk's program stops.
     pub(crate) fn new(to: u32) -> Integrate {
-        Integrate::within(to, 1e-8)
+        Integrate::within(to, 1e-9)
     }
 
     fn within(to: u32, tolerance: f64) -> Integrate {

@@ -41,7 +41,7 @@ struct Item {
 }
 
 impl Knapsack {
-    /// A knapsack with `items` items, at least three, the same in each run.
+    /// A knapsack with `items` items, 3 to 63, the same in each run.
     pub(crate) fn new(items: usize) -> Knapsack {
         let mut random = Random::new(1);
         let items: Vec<Item> = (0..items)
@@ -78,26 +78,37 @@ fn optimum(items: &[Item], room: u64) -> u64 {
 
 impl Work for Knapsack {
     type Input = ();
-    type Answer = u64;
+    type Answer = Packed;
 
     fn input(&self) {}
 
-    fn run<F: Fork>(&self, context: F::Context<'_>, (): ()) -> u64 {
+    fn run<F: Fork>(&self, context: F::Context<'_>, (): ()) -> Packed {
         pack::<F>(context, &self.items, self.room, 0, &AtomicU64::new(0))
     }
 
-    fn check(&self, answer: &u64) -> Result<()> {
-        ensure!(*answer == self.optimum, "the knapsack holds a value of {}, not {answer}", self.optimum);
+    fn check(&self, answer: &Packed) -> Result<()> {
+        ensure!(answer.value == self.optimum, "the knapsack holds a value of {}, not {}", self.optimum, answer.value);
+        let all = 1 << self.items.len();
+        ensure!(answer.subsets == all, "{} subsets were decided instead of {all}", answer.subsets);
         Ok(())
     }
+}
+
+/// The result of a search.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Packed {
+    value: u64,
+    /// The number of subsets that were searched or cut off. A lost branch lacks its subsets.
+    subsets: u64,
 }
 
 /// The best value of a knapsack with `value` in it and `room` for some `items`.
 ///
 /// If that is no better than `best`, the result may be any value that the knapsack can hold.
-fn pack<F: Fork>(context: F::Context<'_>, mut items: &[Item], room: u64, value: u64, best: &AtomicU64) -> u64 {
+fn pack<F: Fork>(context: F::Context<'_>, mut items: &[Item], room: u64, value: u64, best: &AtomicU64) -> Packed {
     // Relaxed, here and below: no other read depends on this number, and an old value costs nodes
     // but does not change the answer.
+    let all = items.len();
     let known = best.load(Ordering::Relaxed);
     if value > known {
         best.fetch_max(value, Ordering::Relaxed);
@@ -115,11 +126,13 @@ fn pack<F: Fork>(context: F::Context<'_>, mut items: &[Item], room: u64, value: 
                 move |context| pack::<F>(context, others, room_with, value_with, best),
                 move |context| pack::<F>(context, others, room, value, best),
             );
-            return with.max(without);
+            // The subsets with the items that did not fit are decided as well.
+            let subsets = with.subsets + without.subsets;
+            return Packed { value: with.value.max(without.value), subsets: subsets << (all - items.len()) };
         }
         items = others;
     }
-    value
+    Packed { value, subsets: 1 << all }
 }
 
 #[cfg(test)]
@@ -165,8 +178,8 @@ mod tests {
         // of them fitted and were visited.
         assert!((300..400).contains(&joins(&Knapsack::new(12)).unwrap()));
         // Everything fits: the search takes all items first, and nothing beats that.
-        let items = vec![Item { value: 2, weight: 1 }; 100];
-        assert_eq!(joins(&Knapsack::of(items, 100)).unwrap(), 100);
+        let items = vec![Item { value: 2, weight: 1 }; 60];
+        assert_eq!(joins(&Knapsack::of(items, 60)).unwrap(), 60);
     }
 
     #[test]
@@ -175,8 +188,8 @@ mod tests {
             vec![Item { value: 3, weight: 2 }, Item { value: 4, weight: 3 }, Item { value: 5, weight: 4 }],
             5,
         );
-        assert!(work.check(&7).is_ok());
-        assert!(work.check(&6).is_err());
-        assert!(work.check(&8).is_err());
+        for (value, subsets, is_right) in [(7, 8, true), (6, 8, false), (8, 8, false), (7, 7, false), (7, 9, false)] {
+            assert_eq!(work.check(&Packed { value, subsets }).is_ok(), is_right, "{value}, {subsets}");
+        }
     }
 }

@@ -57,7 +57,21 @@ impl<C: Contender<Fork: Tasks>> Wide<C> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::bench::contenders::faulty::{Doubling, Losing};
     use crate::bench::contenders::{Filch, FilchAny, Rayon};
+
+    #[test]
+    fn a_leaf_that_is_lost_or_runs_twice_is_an_error() {
+        for shape in Shape::ALL {
+            for planted in [
+                Wide::<Losing> { pool: (), shape, leaves: 4 }.run(),
+                Wide::<Doubling> { pool: (), shape, leaves: 4 }.run(),
+            ] {
+                let error = planted.expect_err(shape.name()).to_string();
+                assert!(error.contains("instead of 4"), "{}: {error}", shape.name());
+            }
+        }
+    }
 
     #[test]
     fn a_run_takes_no_less_than_its_leaves_divided_by_the_workers() {

@@ -10,6 +10,7 @@ mod programs;
 pub(super) use hardware::verdicts;
 
 use super::items::text;
+use crate::bench::cilk;
 use crate::report::collect::Results;
 use crate::report::page::Section;
 
@@ -23,6 +24,7 @@ pub(super) fn section(results: &Results) -> Section {
     items.push(hardware::store_buffer(results));
     items.push(hardware::litmus(results));
     items.extend(programs::normalised(results));
+    items.push(text(cilk::differences()));
     items.push(closure::closure(results));
     items.push(costs::costs(results));
     Section { id: "fence-free", title: "Fence-Free Work Stealing on Bounded TSO Processors (2014)".to_owned(), items }

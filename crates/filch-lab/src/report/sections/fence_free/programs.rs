@@ -75,8 +75,9 @@ pub(super) fn normalised(results: &Results) -> [Item; 2] {
             "With one thread nothing is stolen. The figure shows the cost of the owner, and delta makes no difference."
         } else {
             "The paper, with 4 and 10 threads: THEP takes 0.89 and 0.93 over the suite, 0.77 at best, 1.03 at worst. FF-THE with \
-             delta = S / 2 does not steal in 6 of 11 programs, with delta = 4 in one. A number after a name is delta: each pop \
-             makes extra stores for it, unlike in the paper. Thieves of `inf` always wait."
+             delta = S / 2 does not steal in 6 of 11 programs, with delta = 4 in one. A number after a name is delta. \
+             It counts stores of the program as in the paper if its leaves write; otherwise pops make extra stores. Thieves \
+             of `inf` always wait."
         };
         let trusted = figures.note(groups[0].1, MILLIS_A_RUN, (THEP, count)).map(|note| format!(" THEP: {note}."));
         let texts = Texts::new(
