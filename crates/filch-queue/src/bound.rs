@@ -45,7 +45,8 @@ use crate::BoundError;
 /// (Skylake), 72 (Ice Lake), 112 (Golden Cove) entries on Intel, and 48 (Zen 2), 64 (Zen 4) and 104
 /// (Zen 5) on AMD. S is one more, if stores wait only in the store buffer. That is not true of
 /// every CPU: on AMD's Zen 3, whose store buffer has 64 entries, `filch-lab lab litmus` observed
-/// loads that overtook 73 stores.
+/// loads that overtook 73 stores. On an Intel CPU with 112 entries it observed up to 116, now and
+/// then.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Bound(NonZeroUsize);
 

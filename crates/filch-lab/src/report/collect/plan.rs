@@ -92,7 +92,7 @@ pub(in crate::report) const PARTS: [Part; 13] = [
         inputs.suite(Cilk::new(inputs.bound.vouched()?), &["fib", "integrate"], &[], inputs.limit(7, 1.8))
     }),
     part(graphs::SUITE, [1.0, 9.0, 1_200.0], |inputs| {
-        inputs.suite(Graphs::new(inputs.bound.vouched()?), &["closure/kgraph-250k"], &[], inputs.limit(5, 0.8))
+        inputs.suite(Graphs::new(inputs.bound.vouched()?), &["closure/kgraph-250k"], &[], inputs.limit(9, 1.0))
     }),
     part(bulk::SUITE, [1.5, 7.0, 360.0], |inputs| {
         let all = ["push", "pop", "steal", "dag/uniform-250k", "dag/skewed-250k"];

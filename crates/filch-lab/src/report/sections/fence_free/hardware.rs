@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 use crate::chart::{Chart, Estimate, HeatMap, Line, Lines};
 use crate::claims::{Claim, Holds, Source, Verdict};
 use crate::figures::grouped;
+use crate::lab::calibration::Cpu;
 use crate::lab::litmus::{Point, Sweep, Verdict as Bounded};
 use crate::lab::published;
 use crate::lab::store_buffer::{Knee, SURE};
@@ -28,24 +29,26 @@ fn knee(results: &Results, claim: Claim) -> Verdict {
     let Some(curve) = &results.store_buffer else { return claim.not_measured() };
     match curve.knee {
         None => claim.verdict("no knee above the noise", Holds::Unclear),
-        Some(knee) => judged_knee(knee, published::entries_here(), claim),
+        Some(knee) => judged_knee(knee, published::entries_here(), Cpu::is_under_hypervisor(), claim),
     }
 }
 
 /// Judges a knee by the published capacity. A knee below it may be that of a shared core, which
-/// has only a part of its store buffer.
-fn judged_knee(knee: Knee, published: Option<usize>, claim: Claim) -> Verdict {
+/// has only a part of its store buffer. A knee above it may be that of another CPU than the
+/// hypervisor names.
+fn judged_knee(knee: Knee, published: Option<usize>, is_under_hypervisor: bool, claim: Claim) -> Verdict {
     let measured = format!("{} entries, in {:.0} % of the resampled rounds", knee.entries, 100.0 * knee.confidence);
     let Some(published) = published else {
         return claim.verdict(measured + "; the capacity of this CPU is not known", Holds::Unclear);
     };
-    let holds = match knee.entries.cmp(&published) {
-        _ if knee.confidence < SURE => Holds::Unclear,
-        Ordering::Less => Holds::Unclear,
-        Ordering::Equal => Holds::Yes,
-        Ordering::Greater => Holds::No,
+    let (holds, why) = match knee.entries.cmp(&published) {
+        _ if knee.confidence < SURE => (Holds::Unclear, ""),
+        Ordering::Less => (Holds::Unclear, ""),
+        Ordering::Equal => (Holds::Yes, ""),
+        Ordering::Greater if is_under_hypervisor => (Holds::Unclear, "; the hypervisor may name another CPU"),
+        Ordering::Greater => (Holds::No, ""),
     };
-    claim.verdict(format!("{measured}; published: {published}"), holds)
+    claim.verdict(format!("{measured}; published: {published}{why}"), holds)
 }
 
 fn is_measured(results: &Results, sweep: &Sweep) -> bool {
@@ -205,15 +208,16 @@ mod tests {
 
     #[test]
     fn a_knee_is_compared_with_the_published_capacity() {
-        let holds = |confidence, published| {
+        let holds = |confidence, published, is_under_hypervisor| {
             let claim = Claim::new(Source::FENCE_FREE, "There is a knee.");
-            judged_knee(Knee { entries: 72, confidence }, published, claim).holds
+            judged_knee(Knee { entries: 72, confidence }, published, is_under_hypervisor, claim).holds
         };
         assert_eq!(
-            [Some(72), Some(56), Some(112), None].map(|published| holds(1.0, published)),
+            [Some(72), Some(56), Some(112), None].map(|published| holds(1.0, published, false)),
             [Holds::Yes, Holds::No, Holds::Unclear, Holds::Unclear]
         );
-        assert_eq!(holds(SURE - 0.01, Some(72)), Holds::Unclear);
+        assert_eq!([72, 56].map(|published| holds(1.0, Some(published), true)), [Holds::Yes, Holds::Unclear]);
+        assert_eq!(holds(SURE - 0.01, Some(72), false), Holds::Unclear);
     }
 
     #[test]
