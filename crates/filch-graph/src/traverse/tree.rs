@@ -122,8 +122,10 @@ impl Tree {
         }
         // Follows each vertex's path to a root, up to a vertex that is already known to have one. A
         // path longer than the number of vertices is a cycle.
+        let mut path = Vec::new();
         for vertex in 0..self.parents.len() as Vertex {
-            let mut path = vec![vertex];
+            path.clear();
+            path.push(vertex);
             let mut at = vertex;
             while self.contains(at) && !rooted[at as usize] {
                 at = self.parents[at as usize];
