@@ -108,7 +108,7 @@ impl Suite for Bulk {
             },
             // Fifteen rounds are enough for an interval around ratios close to 1; six are the fewest
             // that give an interval.
-            _ => options.choose((7, 3, 600), (15, 15, 0)),
+            _ => options.choose((13, 5, 600), (15, 15, 0)),
         };
         Effort { rounds, at_least, time: Duration::from_millis(millis) }
     }

@@ -88,13 +88,13 @@ impl Suite for ForkJoin {
             Case::Fib(_) => 6_500,
             Case::Tree { layers: 16.. } => 3_500,
             // A round has a watch for each contender.
-            Case::Idle => 6_000,
-            Case::TreeAfterGaps { .. } | Case::Wake => 2_000,
+            Case::Idle => 5_000,
+            Case::TreeAfterGaps { .. } | Case::Wake | Case::Tick | Case::TickSerial => 2_000,
             Case::Queens(_) => 3_500,
             Case::Wide(_) => 400,
             _ => 1_500,
         };
-        Effort { rounds: 7, at_least: 1, time: Duration::from_millis(millis) }
+        Effort { rounds: 9, at_least: 1, time: Duration::from_millis(millis) }
     }
 
     fn check(&self, _: &Options) -> Result<()> {

@@ -42,7 +42,7 @@ impl Plan {
     pub(crate) const QUICK: Plan = Plan {
         joins_a_sample: 500_000,
         gaps: 30,
-        watch: Duration::from_millis(150),
+        watch: Duration::from_millis(80),
         ticks: 30,
         wakes: 14,
         pause: Duration::from_millis(3),

@@ -86,7 +86,7 @@ pub(in crate::report) const PARTS: [Part; 13] = [
         inputs.suite(Queues::new(costs), &[], &[], inputs.limit(12, 0.0))
     }),
     part(fork_join::SUITE, [7.0, 23.0, 450.0], |inputs| {
-        inputs.suite(ForkJoin::default(), &["tree-1023", "wake", "idle"], &[], inputs.limit(7, 2.5))
+        inputs.suite(ForkJoin::default(), &["tree-1023", "wake", "idle"], &[], inputs.limit(9, 4.0))
     }),
     part(cilk::SUITE, [6.0, 10.0, 10_800.0], |inputs| {
         inputs.suite(Cilk::new(inputs.bound.vouched()?), &["fib", "integrate"], &[], inputs.limit(7, 1.8))
@@ -96,7 +96,7 @@ pub(in crate::report) const PARTS: [Part; 13] = [
     }),
     part(bulk::SUITE, [1.5, 7.0, 360.0], |inputs| {
         let all = ["push", "pop", "steal", "dag/uniform-250k", "dag/skewed-250k"];
-        inputs.suite(Bulk::default(), &["push", "steal/10%", "dag/uniform-250k"], &all, inputs.limit(7, 1.5))
+        inputs.suite(Bulk::default(), &["push", "steal/10%", "dag/uniform-250k"], &all, inputs.limit(13, 1.5))
     }),
     part(solver::SUITE, [0.5, 11.0, 480.0], |inputs| {
         inputs.suite(Solver::default(), &["golomb/7"], &[], inputs.limit(7, 3.0))

@@ -12,7 +12,7 @@ use crate::bench::cpu;
 /// The time that a pool has to fall asleep before it is watched.
 ///
 /// The case `tick` shows the cost of falling asleep.
-const SETTLING: Duration = Duration::from_millis(100);
+const SETTLING: Duration = Duration::from_millis(60);
 
 /// The cost of an idle pool.
 #[derive(Clone, Copy, Debug)]
