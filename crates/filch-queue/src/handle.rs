@@ -10,12 +10,14 @@ use core::ptr::NonNull;
 use crate::sync::Arc;
 
 /// An [`Arc`] whose count is changed out of line and by value.
-pub(crate) struct Handle<S> {
+#[derive(Debug)]
+pub struct Handle<S> {
     shared: NonNull<S>,
 }
 
 impl<S> Handle<S> {
-    pub(crate) fn new(shared: S) -> Self {
+    /// Creates the first handle.
+    pub fn new(shared: S) -> Self {
         let shared = Arc::into_raw(Arc::new(shared)).cast_mut();
         // SAFETY: the pointer of an `Arc` is never null.
         Handle { shared: unsafe { NonNull::new_unchecked(shared) } }
@@ -58,3 +60,8 @@ fn count_down<S>(shared: NonNull<S>) {
     // SAFETY: the pointer is from `Arc::into_raw`, and the caller gives up its count.
     unsafe { Arc::decrement_strong_count(shared.as_ptr()) };
 }
+
+// SAFETY: as for `Arc`.
+unsafe impl<S: Send + Sync> Send for Handle<S> {}
+// SAFETY: as for `Arc`.
+unsafe impl<S: Send + Sync> Sync for Handle<S> {}

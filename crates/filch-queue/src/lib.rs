@@ -100,7 +100,8 @@ mod error;
 mod expect;
 pub mod ff_cl;
 pub mod ff_the;
-mod handle;
+#[doc(hidden)]
+pub mod handle;
 pub mod idempotent;
 mod locked;
 mod ring;

@@ -45,6 +45,27 @@ pub trait Owner {
     /// Takes a task, or returns `None` if no task is left for the owner.
     fn pop(&self) -> Option<Self::Task>;
 
+    /// Adds a task like [`try_push`](Owner::try_push). Returns whether its client should look for
+    /// thieves that wait for work.
+    ///
+    /// A queue that cannot tell returns true each time, as this default does. A queue with an alarm
+    /// switches [the alarm](Thief::raise_alarm) off, and returns whether it was on.
+    #[inline]
+    fn try_push_and_look(&self, task: Self::Task) -> Result<bool, PushError<Self::Task>> {
+        self.try_push(task).map(|()| true)
+    }
+
+    /// Takes a task like [`pop`](Owner::pop). Returns, too, whether its client should look whether
+    /// its work is to end.
+    ///
+    /// A queue that cannot tell returns true each time, as this default does. A queue with an alarm
+    /// returns true at least once after it was raised, if tasks are left. The alarm stays on for the
+    /// next push.
+    #[inline]
+    fn pop_and_look(&self) -> (Option<Self::Task>, bool) {
+        (self.pop(), true)
+    }
+
     /// Returns the number of tasks in the queue a moment ago: a hint.
     fn len(&self) -> usize;
 
@@ -72,6 +93,14 @@ pub trait Thief: Clone {
     fn steal_or_abort(&self) -> Steal<Self::Task> {
         self.steal()
     }
+
+    /// Makes the client of the owner look at its next push, and at its next pop.
+    ///
+    /// By default this does nothing, for queues whose owners always look. A thief raises the alarm,
+    /// makes the owner pass a full barrier, and looks at the queue. Then it finds a task that was
+    /// pushed, or the owner finds the alarm.
+    #[inline]
+    fn raise_alarm(&self) {}
 
     /// Returns the number of tasks in the queue a moment ago: a hint.
     fn len(&self) -> usize;

@@ -75,6 +75,8 @@ pub(crate) enum Defect {
     WakesDirectWaitsOnly,
     /// The slot of a task is used again though a thief may still read it.
     ReusesSlotsEarly,
+    /// A share or raid lowers the limit though the next pop should look.
+    LowersLimitOfAlarm,
     /// A pop that finds its task stolen leaves the position to the next push.
     LeavesBottomBelowTop,
     /// A thief counts a task when the owner may have seen that it was moved.

@@ -8,6 +8,7 @@
 //! | [`The`] | once | youngest / oldest | a fence a task | comparison |
 //! | [`Asymmetric`] | once | youngest / oldest | nothing; a thief makes a system call, which interrupts all | tasks of which few are stolen |
 //! | [`FfCl`], [`FfThe`], [`Thep`], `unsafe` | once, on CPUs that you vouch for | youngest / oldest | a spare store | the same |
+//! | [`Split`] | once | youngest / a share of the oldest | nothing, until a thief asks | everything; tasks that are short |
 //! | [`Bulk`] | once | youngest / the older half, in one steal | one locked instruction a task | many short tasks: few steals, each for long |
 //! | [`Lifo`], the default of `at_least_once` | at least once | youngest / youngest | nothing | tasks that may repeat |
 //! | [`Fifo`] | at least once | oldest / oldest | nothing | the same, level by level, more or less |
@@ -36,6 +37,8 @@ use filch_queue::{AtLeastOnce, Owner, Steal, Thief};
 pub use filch_queue::bound::{Bound, Delta};
 
 use crate::explore::push_failed;
+use crate::split_queue::{self, Claimed};
+pub use crate::split_queue::{Owner as SplitOwner, Thief as SplitThief};
 
 /// A kind of queue for tasks of type `T`. Makes a queue for each worker.
 ///
@@ -68,6 +71,14 @@ pub trait Kind<T>: Sync {
     fn steal_for(&self, own: &Self::Owner, thief: &Self::Thief) -> Stolen<T> {
         let _ = own;
         Stolen { task: thief.steal_or_abort(), pushed: 0 }
+    }
+
+    /// Steals like [`steal_for`](Kind::steal_for), also tasks that the other owner has not made
+    /// available. A worker calls it before it sleeps.
+    ///
+    /// The default is `steal_for`, for queues whose tasks are always available.
+    fn raid_for(&self, own: &Self::Owner, thief: &Self::Thief) -> Stolen<T> {
+        self.steal_for(own, thief)
     }
 }
 
@@ -144,6 +155,63 @@ plain! {
 /// ```
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Bulk;
+
+/// The tasks are private to their owner until a thief asks.
+///
+/// The owner pays for no fence and no read-modify-write, on any CPU. A thief that finds only private
+/// tasks asks for some, and the owner publishes the older half of them at its next push or task. A
+/// thief takes half of what is public, at most 256 tasks. If the owner does not respond, because its
+/// task takes long, a thief publishes for it. That costs a system call, which briefly interrupts
+/// every running thread of the process.
+///
+/// ```
+/// use filch::explore::Explore;
+/// use filch::queue::Split;
+///
+/// let explored = Explore::exactly_once().queue(Split).run([20u32], |depth, worker| {
+///     if depth > 10 {
+///         worker.push_all([depth - 1, depth - 1]);
+///     }
+/// });
+/// assert_eq!(explored.total().tasks, 2047);
+/// ```
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Split;
+
+impl<T: Send> Kind<T> for Split {
+    type Owner = SplitOwner<T>;
+    type Thief = SplitThief<T>;
+
+    fn make(&self) -> (Self::Owner, Self::Thief) {
+        split_queue::new()
+    }
+
+    fn steal_for(&self, own: &Self::Owner, thief: &Self::Thief) -> Stolen<T> {
+        take_over(own, thief.claim(split_queue::MAX_SHARE))
+    }
+
+    fn raid_for(&self, own: &Self::Owner, thief: &Self::Thief) -> Stolen<T> {
+        take_over(own, thief.claim_or_raid(split_queue::MAX_SHARE))
+    }
+}
+
+/// Puts all claimed tasks but the first into `own`.
+fn take_over<T>(own: &SplitOwner<T>, claimed: Steal<Claimed<'_, T>>) -> Stolen<T> {
+    let no = |task| Stolen { task, pushed: 0 };
+    let mut claimed = match claimed {
+        Steal::Success(claimed) => claimed,
+        Steal::Empty => return no(Steal::Empty),
+        Steal::Retry => return no(Steal::Retry),
+        Steal::Abort => return no(Steal::Abort),
+    };
+    let Some(task) = claimed.next() else { return no(Steal::Retry) };
+    let mut pushed = 0;
+    for task in claimed {
+        own.push(task);
+        pushed += 1;
+    }
+    Stolen { task: Steal::Success(task), pushed }
+}
 
 /// The share of a queue that is stolen.
 const HALF: f64 = 0.5;

@@ -4,8 +4,8 @@
 //! are private.
 //!
 //! The owner pushes and pops at `bottom` by plain stores, without a fence and without a
-//! read-modify-write. The words here still let thieves take the oldest tasks. The fork stack and
-//! the task deques both use them.
+//! read-modify-write. The words here still let thieves take the oldest tasks. The fork stack, the
+//! task deques and the [split queue](crate::split_queue) use them.
 //!
 //! | word | holds | written by |
 //! |---|---|---|
@@ -98,6 +98,12 @@ pub(crate) fn distance(from: u32, to: u32) -> u32 {
     }
 }
 
+/// Returns the 64-bit position that is close to `bottom` and has these low bits.
+pub(crate) fn near(bottom: u64, position: u32) -> u64 {
+    let ahead = position.wrapping_sub(bottom as u32) as i32;
+    bottom.wrapping_add_signed(ahead.into())
+}
+
 /// The positions `top` and `split`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Public {
@@ -115,7 +121,7 @@ impl Public {
     }
 
     /// Returns the number of public tasks.
-    fn len(self) -> u32 {
+    pub(crate) fn len(self) -> u32 {
         distance(self.top, self.split)
     }
 }
@@ -142,11 +148,23 @@ impl PublicWord {
 
     /// Claims the oldest public task for a thief, if its position is wanted.
     pub(crate) fn claim_if(&self, is_wanted: impl FnOnce(u32) -> bool) -> Claim {
+        self.claim(|now| u32::from(is_wanted(now.top)))
+    }
+
+    /// Claims the oldest public tasks for a thief. `share` returns how many of them.
+    ///
+    /// To claim several is to claim one after the other with nothing in between.
+    pub(crate) fn claim(&self, share: impl FnOnce(Public) -> u32) -> Claim {
         let now = self.get();
-        if now.len() == 0 || !is_wanted(now.top) {
+        if now.len() == 0 {
             return Claim::Nothing;
         }
-        let next = Public { top: now.top.wrapping_add(1), ..now };
+        let share = share(now);
+        debug_assert!(share <= now.len());
+        if share == 0 {
+            return Claim::Nothing;
+        }
+        let next = Public { top: now.top.wrapping_add(share), ..now };
         // Acquire: the slot as its owner filled it. Release: an owner that finds its task stolen
         // has seen what came before the theft.
         match self.0.compare_exchange(now.pack(), next.pack(), Ordering::AcqRel, Ordering::Relaxed) {
@@ -159,7 +177,7 @@ impl PublicWord {
 /// The result of an attempt to claim the oldest public task.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Claim {
-    /// The thief has claimed the task at this position.
+    /// The thief has claimed the task at this position, or several from there.
     At(u32),
     /// Another thief was faster.
     Lost,
@@ -365,6 +383,11 @@ impl<M: Fn(u32) -> u64> Split<'_, M> {
         }
         let passed = raid.fenced || is_asleep() || heavy_barrier();
         self.end_raid(raid, passed, bottom)
+    }
+
+    /// Makes the owner's next pop take the slow path. A thief calls this.
+    pub(crate) fn ask(&self) {
+        self.set_limit(&mut lock(self.guarded), EVERYTHING);
     }
 
     fn begin_raid(&self) -> Raid {

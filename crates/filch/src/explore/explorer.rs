@@ -171,17 +171,18 @@ impl<Q> fmt::Debug for Pusher<'_, Q> {
 /// Pushes a task, and makes sure that an explorer looks for it.
 #[inline(always)]
 pub(super) fn push<Q: Owner>(owner: &Q, handle: Handle<'_>, task: Q::Task) {
-    if let Err(error) = owner.try_push(task) {
-        push_failed(error);
+    match owner.try_push_and_look(task) {
+        Ok(true) => announce(handle),
+        Ok(false) => {}
+        Err(error) => push_failed(error),
     }
-    announce(handle);
 }
 
 /// Makes sure that an explorer looks for what was pushed last.
 #[inline(always)]
 pub(super) fn announce(handle: Handle<'_>) {
-    // An explorer that becomes idle announces it, makes this thread pass a barrier, and looks once
-    // more.
+    // An explorer that becomes idle announces it, raises the alarms, makes this thread pass a
+    // barrier, and looks once more.
     if handle.fenced {
         // SeqCst: the kernel provides no such barrier, so it is here.
         fence(Ordering::SeqCst);

@@ -14,6 +14,12 @@
 //! task of the push to another searching explorer, or wakes one, and so on. An explorer that is
 //! woken while it is pending is not added to the list. If the kernel provides no such barrier, both
 //! sides have a fence.
+//!
+//! **Alarms.** A queue may tell its owner to look only if its alarm is on. So an explorer raises all
+//! alarms after it has announced that it becomes idle, and before the barrier. A push switches the
+//! alarm off and looks. If it finds a searching explorer and wakes none, then that one raises the
+//! alarm again when it becomes idle, or wakes another when it has found a task. So the alarm is on
+//! while an explorer is idle and none searches.
 
 use crossbeam_utils::CachePadded;
 

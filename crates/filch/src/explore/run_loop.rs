@@ -11,7 +11,7 @@ use super::explorer::{self, announce, Explorer, Handle};
 use super::shared::{Controller, Shared};
 use crate::queue::{Kind, Stolen};
 use crate::random::Random;
-use crate::sync::{spin_loop, thread};
+use crate::sync::{fence, spin_loop, thread, Ordering};
 use crate::{unwind, Scope};
 
 /// The most tasks between two looks at the cancel token and the clock. It applies if the tasks
@@ -134,15 +134,13 @@ where
             explorer.counts.tasks += u64::from(granted);
             left = granted;
         }
-        if shared.termination.is_over() {
-            drop(task);
-            break;
-        }
         left -= 1;
         (shared.visit)(task, &mut explorer);
-        match explorer.owner.pop() {
-            Some(next) => task = next,
-            None => break,
+        let (Some(next), look) = explorer.owner.pop_and_look() else { break };
+        task = next;
+        if look && shared.termination.is_over() {
+            drop(task);
+            break;
         }
     }
     explorer.counts.tasks -= u64::from(left);
@@ -204,7 +202,7 @@ where
             return Found::End(local);
         }
         let aborts = local.counts.aborts;
-        if let Some(task) = take_root(shared, handle, &mut local).or_else(|| steal(shared, handle, &mut local)) {
+        if let Some(task) = take_root(shared, handle, &mut local).or_else(|| steal(shared, handle, &mut local, false)) {
             return found(handle, local, task, searches);
         }
         shared.termination.leave();
@@ -270,13 +268,14 @@ where
     K: Kind<T>,
 {
     shared.idle_list.begin_add();
+    shared.raise_alarms();
     if !shared.barrier() {
         // The kernel has refused a barrier that it had promised: look again soon.
         shared.idle_list.cancel_add();
         return GoIdle::Woken(local);
     }
     shared.termination.enter();
-    if let Some(task) = steal(shared, handle, &mut local) {
+    if let Some(task) = steal(shared, handle, &mut local, true) {
         shared.idle_list.cancel_add();
         return GoIdle::Found(local, task);
     }
@@ -303,6 +302,8 @@ where
         let (owner, thief) = shared.kind.make();
         let first = shared.thieves[index].set(thief);
         debug_assert!(first.is_ok(), "an explorer has one queue");
+        // SeqCst: pairs with the fence of a stop.
+        fence(Ordering::SeqCst);
         owner
     });
     let mut share = shared.roots.take();
@@ -317,8 +318,14 @@ where
 }
 
 /// Steals a task of another explorer, trying each queue until it gives a definite result. May steal
-/// more tasks, and puts them into the explorer's own queue, which is empty. The explorer is active.
-fn steal<T, K, S, M, F>(shared: &Shared<T, K, S, M, F>, handle: Handle<'_>, local: &mut Local<K::Owner, S>) -> Option<T>
+/// more tasks, and puts them into the explorer's own queue, which is empty. With `raids`, it also
+/// steals what owners have not made available. The explorer is active.
+fn steal<T, K, S, M, F>(
+    shared: &Shared<T, K, S, M, F>,
+    handle: Handle<'_>,
+    local: &mut Local<K::Owner, S>,
+    raids: bool,
+) -> Option<T>
 where
     K: Kind<T>,
 {
@@ -328,7 +335,8 @@ where
     let victims = (start..count).chain(0..start).filter(|victim| *victim != index);
     for thief in victims.filter_map(|victim| shared.thieves[victim].get()) {
         for tries in 0.. {
-            let Stolen { task, pushed } = shared.kind.steal_for(own, thief);
+            let Stolen { task, pushed } =
+                if raids { shared.kind.raid_for(own, thief) } else { shared.kind.steal_for(own, thief) };
             match task {
                 Steal::Success(task) => {
                     local.counts.steals += 1 + pushed as u64;

@@ -3,7 +3,7 @@
 use std::sync::OnceLock;
 use std::time::Instant;
 
-use filch_queue::barrier;
+use filch_queue::{barrier, Thief};
 
 use super::explored::{Counts, Ending, Explored};
 use super::explorer::{Control, Explorer};
@@ -89,6 +89,17 @@ impl<T, K: Kind<T>, S, M, F> Shared<T, K, S, M, F> {
     pub(super) fn stop(&self, ending: Ending) {
         lock(&self.ending).get_or_insert(ending);
         self.termination.stop();
+        // SeqCst: pairs with the fence of an explorer that makes its queue. Either its alarm is
+        // raised here, or it finds that the exploration is over.
+        fence(Ordering::SeqCst);
+        self.raise_alarms();
+    }
+
+    /// Makes all explorers look, after their next push or task, at what has changed.
+    ///
+    /// A queue that is made later has its alarm raised.
+    pub(super) fn raise_alarms(&self) {
+        self.thieves.iter().filter_map(OnceLock::get).for_each(Thief::raise_alarm);
     }
 
     /// Stops the exploration if it has reached a limit.

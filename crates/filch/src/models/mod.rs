@@ -14,6 +14,8 @@ mod seats;
 #[cfg(loom)]
 mod sleep;
 #[cfg(loom)]
+mod split_queue;
+#[cfg(loom)]
 mod stack;
 #[cfg(loom)]
 mod tasks;

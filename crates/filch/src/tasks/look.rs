@@ -2,9 +2,9 @@
 //!
 //! Any worker may look. What it sees was so a moment ago.
 
-use super::{near, Deque};
+use super::Deque;
 use crate::lineage::Wait;
-use crate::split::distance;
+use crate::split::{distance, near};
 use crate::sync::Ordering;
 
 impl Deque {

@@ -19,7 +19,7 @@
 //! before `top`: otherwise it could count a claim that `top` does not show, in the place of one
 //! that it does.
 //!
-//! **Slots.** A position has its slot in a [ring of chunks](ring). The chunk of a block of
+//! **Slots.** A position has its slot in a [ring of chunks](crate::ring). The chunk of a block of
 //! positions is used for another block only when all positions of the block are below `free`. So
 //! what a thief reads after its claim is what the owner wrote. Chunks are freed only when the deque
 //! has no tasks, and all claimed ones have been moved out.
@@ -41,7 +41,6 @@
 mod lanes;
 mod list;
 mod look;
-mod ring;
 mod segments;
 mod strays;
 
@@ -56,10 +55,10 @@ pub(crate) use strays::Strays;
 use crate::defect::{defect, Defect};
 use crate::job::Job;
 use crate::lineage::Lineage;
-use crate::split::{self, light, Claim, Guarded, Limit, Mode, PublicWord, Split};
+use crate::ring::Ring;
+use crate::split::{self, light, near, Claim, Guarded, Limit, Mode, PublicWord, Split};
 use crate::sync::{AtomicU32, AtomicU64, Mutex, Ordering};
 use crate::unwind::NoUnwind;
-use ring::Ring;
 use segments::Segments;
 
 /// The most tasks at one time. Positions are compared by 32 bits.
@@ -118,7 +117,7 @@ pub(crate) struct Deque {
     limit: CachePadded<Limit>,
     taken: CachePadded<Taken>,
     guarded: CachePadded<Mutex<Guarded>>,
-    ring: Ring,
+    ring: Ring<Job>,
     segments: Segments,
     counted: Counted,
 }
@@ -205,7 +204,9 @@ impl Deque {
         }
         let free = if defect(Defect::ReusesSlotsEarly) { top } else { self.owned.free.get() };
         // SAFETY: as above. Below `free` each task was claimed, and moved out of its slot.
-        unsafe { self.ring.make_room(bottom, free) };
+        if let Err(error) = unsafe { self.ring.make_room(bottom, free) } {
+            error.abort::<Job>();
+        }
     }
 
     /// Takes the youngest task, if there is one above `base`.
@@ -455,12 +456,6 @@ impl Deque {
             unsafe { self.ring.trim(bottom, all) };
         }
     }
-}
-
-/// Returns the 64-bit position that is close to `bottom` and has these low bits.
-fn near(bottom: u64, position: u32) -> u64 {
-    let ahead = position.wrapping_sub(bottom as u32) as i32;
-    bottom.wrapping_add_signed(ahead.into())
 }
 
 impl fmt::Debug for Deque {

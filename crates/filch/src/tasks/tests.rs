@@ -4,8 +4,9 @@ use std::thread;
 
 use proptest::prelude::*;
 
-use super::ring::CHUNK;
 use super::*;
+
+const CHUNK: u64 = Ring::<Job>::CHUNK;
 use crate::worker::Worker;
 
 unsafe fn never(_: *const (), _: &mut Worker, _: bool) {

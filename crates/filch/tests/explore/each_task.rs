@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering};
 
 use crate::{delta, pool};
 use filch::explore::{Ending, Explore};
-use filch::queue::{Asymmetric, Bulk, ChaseLev, FfCl, FfThe, The, Thep};
+use filch::queue::{Asymmetric, Bulk, ChaseLev, FfCl, FfThe, Split, The, Thep};
 use filch::queue::{DoubleEnded, Fifo, Lifo, UntrustedFfCl, UntrustedFfThe, UntrustedThep};
 
 /// The number of nodes of the trees in these tests.
@@ -42,6 +42,7 @@ each_node_once! {
     the_runs_each_task_once: The;
     asymmetric_runs_each_task_once: Asymmetric;
     bulk_runs_each_task_once: Bulk;
+    split_runs_each_task_once: Split;
     // SAFETY: no x86 CPU is known whose store buffer holds as many as 128 stores; on other CPUs the
     // owner has a fence.
     ff_the_runs_each_task_once: unsafe { FfThe::trusting(delta()) };

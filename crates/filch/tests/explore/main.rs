@@ -8,9 +8,11 @@ mod stops;
 use std::collections::HashSet;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::Mutex;
+use std::thread;
+use std::time::Duration;
 
 use filch::explore::{Ending, Explore};
-use filch::queue::{Asymmetric, Bound, Bulk, ChaseLev, Delta, Kind, The};
+use filch::queue::{Asymmetric, Bound, Bulk, ChaseLev, Delta, Kind, Split, The};
 use filch::queue::{DoubleEnded, Fifo, Lifo, UntrustedFfCl, UntrustedFfThe, UntrustedThep};
 use filch::{Pool, Waiting};
 
@@ -140,6 +142,7 @@ fn tasks_can_use_the_pool_with_every_waiting_policy_and_queue() {
             run_tasks_that_use_the_pool(The, waiting, threads);
             run_tasks_that_use_the_pool(Asymmetric, waiting, threads);
             run_tasks_that_use_the_pool(Bulk, waiting, threads);
+            run_tasks_that_use_the_pool(Split, waiting, threads);
             run_tasks_that_use_the_pool(Lifo, waiting, threads);
             run_tasks_that_use_the_pool(Fifo, waiting, threads);
             run_tasks_that_use_the_pool(DoubleEnded, waiting, threads);
@@ -147,6 +150,61 @@ fn tasks_can_use_the_pool_with_every_waiting_policy_and_queue() {
             run_tasks_that_use_the_pool(UntrustedFfCl(delta()), waiting, threads);
             run_tasks_that_use_the_pool(UntrustedThep(delta()), waiting, threads);
         }
+    }
+}
+
+/// A task pushes another, and waits for it by computing: only another worker can run that one.
+fn wait_for_pushed_tasks<K: Kind<u32> + Copy>(kind: K) {
+    for threads in [2, 4] {
+        let pool = pool(threads);
+        for round in 0..100 {
+            let ran = AtomicBool::new(false);
+            let explored = Explore::at_least_once().pool(&pool).queue(kind).run([0], |task: u32, worker| {
+                if task == 1 {
+                    return ran.store(true, Ordering::Relaxed);
+                }
+                // Time for the other workers to fall asleep, in some of the rounds.
+                if round % 10 == 0 {
+                    thread::sleep(Duration::from_millis(2));
+                }
+                worker.push(1);
+                while !ran.load(Ordering::Relaxed) {
+                    std::hint::spin_loop();
+                }
+            });
+            assert_eq!(explored.total().tasks, 2);
+        }
+    }
+}
+
+#[test]
+fn a_task_can_wait_for_a_task_that_it_has_pushed() {
+    wait_for_pushed_tasks(ChaseLev);
+    wait_for_pushed_tasks(Split);
+    wait_for_pushed_tasks(Asymmetric);
+    wait_for_pushed_tasks(Bulk);
+}
+
+/// A worker that only pops is told to stop.
+#[test]
+fn a_worker_with_many_tasks_stops_when_another_stops() {
+    let pool = pool(2);
+    for _ in 0..20 {
+        let begun = AtomicUsize::new(0);
+        let explored = Explore::exactly_once().pool(&pool).queue(Split).run([0u32], |task, worker| match task {
+            0 => {
+                worker.push(1);
+                worker.push_all(2..100_000);
+            }
+            // Another worker has it, or the worker that has run all others.
+            1 => worker.stop(),
+            _ => {
+                begun.fetch_add(1, Ordering::Relaxed);
+                thread::sleep(Duration::from_micros(10));
+            }
+        });
+        assert_eq!(explored.ending(), Ending::Stopped);
+        assert!(begun.into_inner() < 90_000, "a worker did not stop");
     }
 }
 
