@@ -49,6 +49,15 @@ pub(crate) fn ratios<C: AsRef<str>>(
     cases.iter().map(|case| ratio(figures, case.as_ref(), over, under, count)).collect()
 }
 
+/// Returns why the queues that rely on a bound have no figures, if the others have some.
+pub(crate) fn why_thep_is_left_out(figures: Figures<'_>) -> Option<&str> {
+    let of = |name: &str| figures.series.iter().find(|series| series.name == name);
+    match of(THEP) {
+        Some(_) => None,
+        None => of(THE)?.note.as_deref(),
+    }
+}
+
 pub(crate) fn verdicts(figures: Figures<'_>) -> Vec<Verdict> {
     // All programs of the suite, whether they were run or not.
     let all = case_names(figures.is_quick);
@@ -60,6 +69,12 @@ pub(crate) fn verdicts(figures: Figures<'_>) -> Vec<Verdict> {
     let thep = |text: &str| Claim::new(Source::filch(Source::FENCE_FREE.section), text);
     let filch = |text: String| Claim::new(Source::filch("cilk"), text);
 
+    let left_out = why_thep_is_left_out(figures);
+    // Claims about queues that rely on a bound.
+    let judged = |claim: Claim, what: &str, criteria: [Criterion; 1]| match left_out {
+        Some(why) => claim.not_measured_because(why),
+        None => claim.judged(what, criteria),
+    };
     // The program that gains most from THEP.
     let best = |count: usize, bound: Bound| {
         let ratios = of_paper.iter().map(|&case| (format!("{case}:"), ratio(figures, case, THEP, THE, count)));
@@ -75,40 +90,60 @@ pub(crate) fn verdicts(figures: Figures<'_>) -> Vec<Verdict> {
             Criterion::new(label, ratio(figures, case, THEP, THE, count), Bound::AtMost(1.02))
         })
     });
+    let in_every_program = thep("THEP takes at most 1.02 times as long as THE in every program.");
     let mut verdicts = vec![
-        fence_free("On one thread, the fence of a pop takes up to about 25 % of the run time. (Judged by the program that gains most from THEP.)")
-            .judged("thep / the", best(1, Bound::saves_about(0.25))),
-        fence_free("THEP is 7 to 11 % faster than THE over the eleven programs. (More also counts.)")
-            .judged("thep / the", mean(&of_paper, THEP, THE, THREADS, Bound::saves_about(0.07))),
-        fence_free("The program that gains most from THEP is up to 23 % faster.")
-            .judged("thep / the", best(THREADS, Bound::saves_about(0.23))),
-        fence_free("The waiting time of thieves hardly matters: THEP with an infinite delta is as fast. (Tolerance: 5 %.)")
-            .judged("thep-inf / thep", mean(&of_paper, THEP_INFINITE, THEP, THREADS, Bound::Between(0.95, 1.05))),
-        without_steals(figures, &of_paper, fence_free("FF-THE with delta = S / 2 is too conservative: in 6 of 11 programs nothing is stolen, and they run as on one thread.")),
+        judged(
+            fence_free("On one thread, the fence of a pop takes up to about 25 % of the run time. (Judged by the program that gains most from THEP.)"),
+            "thep / the",
+            best(1, Bound::saves_about(0.25)),
+        ),
+        judged(
+            fence_free("THEP is 7 to 11 % faster than THE over the eleven programs. (More also counts.)"),
+            "thep / the",
+            mean(&of_paper, THEP, THE, THREADS, Bound::saves_about(0.07)),
+        ),
+        judged(
+            fence_free("The program that gains most from THEP is up to 23 % faster."),
+            "thep / the",
+            best(THREADS, Bound::saves_about(0.23)),
+        ),
+        judged(
+            fence_free("The waiting time of thieves hardly matters: THEP with an infinite delta is as fast. (Tolerance: 5 %.)"),
+            "thep-inf / thep",
+            mean(&of_paper, THEP_INFINITE, THEP, THREADS, Bound::Between(0.95, 1.05)),
+        ),
+        without_steals(figures, &of_paper, left_out, fence_free("FF-THE with delta = S / 2 is too conservative: in 6 of 11 programs nothing is stolen, and they run as on one thread.")),
         blitz("A central queue is a bottleneck: it is slower than stealing on the fine-grained programs.")
             .judged("central / the", slower(&fine, CENTRAL)),
         blitz("Work sharing has an overhead for each push: it is slower than stealing.")
             .judged("sharing / the", slower(&all, SHARING)),
         blitz("A static partition has no overhead, but does not balance the work: it is slower than stealing.")
             .judged("static / the", slower(&all, PARTITION)),
-        thep("THEP takes at most 1.02 times as long as THE in every program.").judged_each(each),
-        thep("THEP is at least 5 % faster than THE on the fine-grained programs (geometric mean).")
-            .judged("thep / the", mean(&fine, THEP, THE, 1, Bound::AtMost(0.95))),
+        match left_out {
+            Some(why) => in_every_program.not_measured_because(why),
+            None => in_every_program.judged_each(each),
+        },
+        judged(
+            thep("THEP is at least 5 % faster than THE on the fine-grained programs (geometric mean)."),
+            "thep / the",
+            mean(&fine, THEP, THE, 1, Bound::AtMost(0.95)),
+        ),
     ];
     for (name, runtime) in RUNTIME.into_iter().zip(["the default runtime", "the runtime with rayon's signature"]) {
         let no_slower = |other: &str, count: usize| {
             let label = format!("{name} / {other}, {}:", threads(count));
             Criterion::mean(label, &ratios(figures, &all, name, other, count), Bound::AtMost(1.0))
         };
-        // The engine with the worst result for the runtime. With one thread there are no thieves,
-        // so delta makes no difference.
-        let engines = [1, THREADS].into_iter().filter_map(|count| {
-            let engines = ENGINES.iter().filter(|other| count > 1 || !other.contains('-'));
-            Criterion::with_largest(engines.map(|other| no_slower(other, count)))
+        // The engine with the worst result for the runtime.
+        let engines = [1, THREADS].map(|count| {
+            let engines = measured_engines(figures, count);
+            let worst = Criterion::with_largest(engines.map(|other| no_slower(other, count)));
+            worst.unwrap_or_else(|| Criterion::new(format!("{}:", threads(count)), None, Bound::AtMost(1.0)))
         });
+        let fastest = filch(format!("Over all Cilk programs (geometric mean), {runtime} is at least as fast as the fastest engine with a queue. (Of those that this run measured.)"))
+            .judged("", engines);
         verdicts.extend([
-            filch(format!("Over all Cilk programs (geometric mean), {runtime} is at least as fast as the fastest engine with a queue."))
-                .judged("", engines),
+            naming_left_out(figures, fastest),
             filch(format!("Over all Cilk programs (geometric mean), {runtime} is at least as fast as rayon."))
                 .judged("", [1, THREADS].map(|count| no_slower(RAYON, count))),
         ]);
@@ -116,8 +151,31 @@ pub(crate) fn verdicts(figures: Figures<'_>) -> Vec<Verdict> {
     verdicts
 }
 
+/// Returns the engines with figures for this number of threads.
+///
+/// With one thread there are no thieves, so delta makes no difference and has one value.
+fn measured_engines(figures: Figures<'_>, count: usize) -> impl Iterator<Item = &'static str> + '_ {
+    let is_measured =
+        move |name: &&str| figures.series.iter().any(|series| (series.name, series.threads) == (*name, count));
+    ENGINES.into_iter().filter(move |name| count > 1 || !name.contains('-')).filter(is_measured)
+}
+
+/// Adds the engines without any figures to a verdict about the fastest of them.
+fn naming_left_out(figures: Figures<'_>, verdict: Verdict) -> Verdict {
+    let is_missing = |name: &&str| figures.series.iter().all(|series| series.name != *name);
+    let missing: Vec<&str> = ENGINES.into_iter().filter(is_missing).collect();
+    if verdict.holds == Holds::NotMeasured || missing.is_empty() {
+        return verdict;
+    }
+    let measured = format!("{}. Engines that were not measured: {}", verdict.measured, missing.join(", "));
+    Verdict { measured, ..verdict }
+}
+
 /// Counts programs in which thieves steal from THE and almost nothing from FF-THE.
-fn without_steals(figures: Figures<'_>, cases: &[&str], claim: Claim) -> Verdict {
+fn without_steals(figures: Figures<'_>, cases: &[&str], left_out: Option<&str>, claim: Claim) -> Verdict {
+    if let Some(why) = left_out {
+        return claim.not_measured_because(why);
+    }
     let steals = |case: &str, name: &str| figures.figure(case, STEALS_A_RUN, (name, THREADS));
     let stolen: Vec<(&str, Rounds, Rounds)> =
         cases.iter().filter_map(|&case| Some((case, steals(case, THE)?, steals(case, FF_THE)?))).collect();
@@ -185,6 +243,27 @@ mod tests {
         assert_eq!(holds(&all, "THEP is 7 to 11 %"), Holds::Yes);
         all.retain(|series| series.case.starts_with("fib"));
         assert_eq!(holds(&all, "THEP is 7 to 11 %"), Holds::Unclear);
+    }
+
+    #[test]
+    fn without_a_bound_the_claims_about_thep_say_why_and_the_fastest_engine_is_one_that_ran() {
+        let mut all = synthetic::figures().remove(SUITE).unwrap();
+        all.retain(|series| !["ff_cl", "ff_the", "thep", "ff_the-4", "thep-4"].contains(&series.name));
+        for series in &mut all {
+            series.samples = vec![if RUNTIME.contains(&series.name) { 1.0 } else { 2.0 }; 7];
+            series.note = (series.name == THE).then(|| "thep is left out: no bound is known".to_owned());
+        }
+        let verdicts = verdicts(Figures { series: &all, is_quick: true, is_incomplete: false });
+        let (open, judged): (Vec<_>, Vec<_>) = verdicts.iter().partition(|one| one.holds == Holds::NotMeasured);
+        assert_eq!((open.len(), judged.len()), (7, 7));
+        assert!(open.iter().all(|one| one.measured.ends_with(": thep is left out: no bound is known")));
+        let fastest: Vec<_> = judged.iter().filter(|one| one.claim.contains("fastest engine")).collect();
+        assert!(fastest.len() == 2 && fastest.iter().all(|one| one.holds == Holds::Yes));
+        let measured = &fastest[0].measured;
+        assert!(
+            measured.ends_with(". Engines that were not measured: ff_cl, ff_the, thep, ff_the-4, thep-4"),
+            "{measured}"
+        );
     }
 
     #[test]
