@@ -130,7 +130,7 @@ pub(crate) fn figures() -> BTreeMap<&'static str, Vec<Series>> {
     suites.insert(solver::SUITE, of(solver::SUITE, &|_| solver_units.to_vec()));
     let cilk_units = [cilk::MILLIS_A_RUN, cilk::STEALS_A_RUN];
     suites.insert(cilk::SUITE, of(cilk::SUITE, &|_| cilk_units.to_vec()));
-    let ranks = ["filch", "filch-checkpoints", "mpi-1-rank", "mpi-2-ranks"];
+    let ranks = ["filch", "serial-pair", "filch-checkpoints", "mpi-1-rank", "mpi-2-ranks"];
     suites.insert(mpi::SUITE, suite(&["misp/random-100-20%"], &ranks, |_| vec!["ms"]));
     suites
 }
