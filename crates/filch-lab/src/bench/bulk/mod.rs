@@ -91,9 +91,7 @@ impl Suite for Bulk {
             Case::Dag { nodes, .. } if nodes < FEW_NODES => options.quick,
             Case::Dag { nodes, .. } => nodes <= USUAL_NODES || self.largest,
             Case::Steal { .. } if options.threads.most() < 2 => false,
-            Case::Steal { percent, fill, busy } if options.quick => {
-                matches!(percent, 10 | 30 | 60) && !(busy && fill == Fill::BatchesOfFour)
-            }
+            Case::Steal { percent, fill, busy } if options.quick => cases::is_quick_steal(percent, fill, busy),
             _ => true,
         }
     }

@@ -168,7 +168,12 @@ fn many_workers(figures: Figures<'_>) -> Vec<Criterion> {
             })
             .collect::<Vec<_>>()
     };
-    of_filch.filter(|series| is_wide(&series.case)).flat_map(|series| compare(&series.case, series.threads)).collect()
+    let measured = of_filch.filter(|series| is_wide(&series.case));
+    let missing = Criterion::new("programs that did not run", None, Bound::AtMost(1.05));
+    measured
+        .flat_map(|series| compare(&series.case, series.threads))
+        .chain(figures.is_incomplete.then_some(missing))
+        .collect()
 }
 
 #[cfg(test)]
