@@ -107,7 +107,9 @@ pub(crate) fn figures() -> BTreeMap<&'static str, Vec<Series>> {
     let vertices = [graphs::NANOS_A_VERTEX, graphs::REDUNDANT, graphs::STOLEN];
     suites.insert(graphs::SUITE, {
         let mut all = of(graphs::SUITE, &|_| vertices.to_vec());
-        all.extend(suite(&["memory/random-10m-30m"], &["idempotent::lifo"], |_| vec!["bytes/edge", "bytes/vertex"]));
+        all.extend(suite(&["memory/random-10m-30m"], &["idempotent::lifo"], |_| {
+            vec!["bytes/edge", "bytes/vertex", "queued-tasks"]
+        }));
         all
     });
     suites.insert(bulk::SUITE, {
