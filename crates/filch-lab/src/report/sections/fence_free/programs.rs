@@ -1,5 +1,6 @@
 //! Figures 1 and 10: the Cilk programs without the fence, on one and several threads.
 
+use super::command;
 use crate::bench::cilk::{
     self, fence_removal, is_of_the_paper, ratio, ratios, why_thep_is_left_out, FF_THE, MILLIS_A_RUN, THE, THEP,
     THEP_INFINITE,
@@ -8,7 +9,7 @@ use crate::claims::{geometric_mean, Figures, Rounds};
 use crate::figures::threads;
 use crate::report::collect::Results;
 use crate::report::page::{Item, Texts};
-use crate::report::sections::items::{as_named, bars, bench, figure_or};
+use crate::report::sections::items::{as_named, bars, figure_or};
 use crate::report::sections::over_threads::most;
 
 /// The variants of figure 10, in its order.
@@ -45,7 +46,7 @@ pub(super) fn fence_cost(results: &Results) -> Item {
          fence. In programs with long leaves, the fence has little effect."
             .to_owned()
             + &sentence(why),
-        bench(cilk::SUITE, results.full, &[]),
+        command(results, cilk::SUITE, &[], &[1], note(figures, 1)),
     );
     figure_or(texts, chart, why)
 }
@@ -53,6 +54,11 @@ pub(super) fn fence_cost(results: &Results) -> Item {
 /// Makes a sentence of the reason why queues are left out, if there is one.
 fn sentence(why: Option<&str>) -> String {
     why.map(|why| format!(" {why}.")).unwrap_or_default()
+}
+
+/// Returns the note of THEP with the bound that the queues rely on.
+fn note(figures: Figures<'_>, count: usize) -> Option<&str> {
+    figures.note(figures.cases(MILLIS_A_RUN).first()?, MILLIS_A_RUN, (THEP, count))
 }
 
 /// Returns the ratio of a program, or the mean of the paper's programs.
@@ -92,12 +98,13 @@ pub(super) fn normalised(results: &Results) -> [Item; 2] {
              It counts stores of the program as in the paper if its leaves write; otherwise pops make extra stores. Thieves \
              of `inf` always wait."
         };
-        let trusted = figures.note(groups[0].1, MILLIS_A_RUN, (THEP, count)).map(|note| format!(" THEP: {note}."));
+        let note = note(figures, count);
+        let trusted = note.map(|note| format!(" THEP: {note}."));
         let texts = Texts::new(
             id,
             format!("Figure 10: Cilk programs compared with THE, {}", threads(count)),
             caption.to_owned() + &trusted.unwrap_or_else(|| sentence(why)),
-            bench(cilk::SUITE, results.full, &[]),
+            command(results, cilk::SUITE, &[], &[count], note),
         );
         figure_or(texts, chart, why)
     })
@@ -129,6 +136,7 @@ mod tests {
         }
         for item in normalised(&results) {
             let Item::Figure(texts, _) = item else { panic!("nothing is drawn") };
+            assert!(texts.command.ends_with(" --bound 73"), "{}", texts.command);
             assert!(texts.caption.contains("S = 73") && texts.caption.len() <= 500, "{}", texts.caption);
         }
     }
