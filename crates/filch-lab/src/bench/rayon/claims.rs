@@ -5,6 +5,7 @@ use super::figure::{
     ALLOCATIONS_A_TASK, CPU, CPU_MILLIS_A_SECOND, EXTRA_CPU_MICROS_A_TICK, NANOS_A_CALL, NANOS_A_JOIN, P99,
 };
 use super::variant::Variant;
+use crate::bench::cpu::WHY_NOT_MEASURED;
 use crate::bench::THREADS;
 use crate::claims::{Bound, Claim, Criterion, Figures, Rounds, Source, Verdict};
 use crate::figures::threads;
@@ -118,8 +119,11 @@ pub(crate) fn verdicts(figures: Figures<'_>) -> Vec<Verdict> {
         claim(
             "A pool that gets a little work every 4 ms uses at most a third of rayon's CPU time, not counting the work itself.",
         )
-        .judged("3 x filch - rayon", ticks),
-        claim("An idle process uses less than half a millisecond of CPU time per second.").judged("", idle),
+        .judged("3 x filch - rayon", ticks)
+        .or_because(WHY_NOT_MEASURED),
+        claim("An idle process uses less than half a millisecond of CPU time per second.")
+            .judged("", idle)
+            .or_because(WHY_NOT_MEASURED),
         claim("A task of a scope, or a job spawned by a worker, of five words makes no allocation. (Fewer than one in a hundred: queues grow now and then.)")
             .judged_each(allocations),
         claim("Calls from outside a pool, and programs: the time, the CPU time and the slowest calls are at most 0.8 to 1.15 times those of rayon, by case. (Some pauses between calls have no bound.)")
