@@ -309,7 +309,7 @@ fn of_filch(figures: Figures<'_>) -> Vec<Verdict> {
             held.map(|held| held + queued)
         });
     let memory =
-        [(memory::BYTES_AN_EDGE, of_memory(memory::BYTES_AN_EDGE), 8.0), (memory::BYTES_A_VERTEX, of_vertices, 10.0)]
+        [(memory::BYTES_AN_EDGE, of_memory(memory::BYTES_AN_EDGE), 8.0), (memory::BYTES_A_VERTEX, of_vertices, 8.0)]
             .map(|(unit, bytes, most)| {
                 Criterion::new("", bytes.map(Rounds::exact), Bound::AtMost(most)).with_unit(unit)
             });
@@ -323,7 +323,7 @@ fn of_filch(figures: Figures<'_>) -> Vec<Verdict> {
             ),
         claim("At most 6 % of the tasks on `idempotent::lifo` are redundant, in all traversals.".to_owned())
             .judged_each(repeats.map(|repeats| repeats.with_unit("%"))),
-        claim("The closure of a graph with ten million vertices needs at most 8 bytes per edge and 10 bytes per vertex. (The graph, the marks and the queued tasks of one worker.)".to_owned())
+        claim("The closure of a graph with ten million vertices needs at most 8 bytes per edge and 8 bytes per vertex. (The graph, the marks and the queued tasks of one worker.)".to_owned())
             .judged("", memory),
     ]);
     verdicts
