@@ -44,6 +44,8 @@ pub(super) struct Results {
     pub(super) full: bool,
     /// The machine that was measured.
     pub(super) machine: Machine,
+    /// The sizes of the suites' pools.
+    pub(super) threads: Threads,
     /// When the run began, as text, in UTC.
     pub(super) date: String,
     /// The share of processor time that other machines used, from 0 to 1, if known.
@@ -113,6 +115,7 @@ impl Results {
         Results {
             full: amount == Amount::Full,
             machine: Machine::here(),
+            threads: Threads::default(),
             date: date::now(),
             other_machines: None,
             other_processes: None,
@@ -277,7 +280,8 @@ impl RunState {
 /// After Ctrl-C it returns soon with the results so far. A second Ctrl-C ends the program.
 pub(super) fn collect(parts: Vec<Part>, amount: Amount, threads: Threads, left_out: Vec<String>) -> Result<Results> {
     let cpu_time = CpuTime::now();
-    let state = Arc::new(Mutex::new(RunState { results: Results::new(amount, left_out), finished: 0 }));
+    let results = Results { threads: threads.clone(), ..Results::new(amount, left_out) };
+    let state = Arc::new(Mutex::new(RunState { results, finished: 0 }));
     let progress = Progress::begin(parts.iter().map(|part| part.seconds(amount)).collect());
     let (sender, receiver) = mpsc::channel();
     let (bar, interrupted) = (progress.clone(), sender.clone());
