@@ -137,6 +137,11 @@ impl NoBound {
         NoBound("a load overtook more stores than the store buffer explains".to_owned())
     }
 
+    /// A measurement of this run contradicts the given bound.
+    pub(crate) fn given_is_refuted(stores: usize) -> NoBound {
+        NoBound(format!("a load overtook more than the {stores} stores of --bound"))
+    }
+
     /// Returns an error if stores of this machine's CPU also wait outside of the store buffer.
     pub(crate) fn unless_in_store_buffer_here() -> Result<(), NoBound> {
         Cpu::here().as_ref().map_or(Ok(()), NoBound::unless_in_store_buffer)
@@ -156,7 +161,8 @@ impl fmt::Display for NoBound {
     }
 }
 
-fn store_bound(text: &str) -> Result<usize, String> {
+/// Parses a bound on the number of stores.
+pub(crate) fn store_bound(text: &str) -> Result<usize, String> {
     match text.parse() {
         Ok(0 | 1) => {
             Err("too small: the bound is the number of entries in the store buffer, plus one; give 2 or more"

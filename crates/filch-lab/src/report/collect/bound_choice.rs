@@ -30,6 +30,19 @@ pub(super) enum BoundChoice {
     ///
     /// The violation gives a lower limit of the bound, but no upper limit.
     Unknown,
+    /// The bound that the user vouches for.
+    Given(usize),
+    /// No bound: a violation was seen that the user's bound does not explain.
+    GivenIsRefuted(usize),
+}
+
+/// Chooses the user's bound, unless the litmus test contradicts it.
+pub(super) fn choose_given(given: usize, sweep: Option<&Sweep>) -> BoundChoice {
+    match sweep.map(|sweep| sweep.verdict) {
+        Some(Verdict::Raised(seen)) if seen > given => BoundChoice::GivenIsRefuted(given),
+        Some(Verdict::Refuted) => BoundChoice::GivenIsRefuted(given),
+        _ => BoundChoice::Given(given),
+    }
 }
 
 /// Chooses the bound of the queues, from the store buffer and the litmus test.
@@ -111,6 +124,19 @@ mod tests {
         let clean = Sweep { supposed: 113, ..sweep(vec![point(56, 3), point(57, 0)], Verdict::Stands) };
         assert!(clean.is_to_be_trusted());
         assert_eq!(choose(Some(knee), Some(&clean)), BoundChoice::Published);
+    }
+
+    #[test]
+    fn a_given_bound_is_used_unless_a_violation_contradicts_it() {
+        assert_eq!(choose_given(81, None), BoundChoice::Given(81));
+        for (verdict, expected) in [
+            (Verdict::Stands, BoundChoice::Given(81)),
+            (Verdict::Raised(81), BoundChoice::Given(81)),
+            (Verdict::Raised(82), BoundChoice::GivenIsRefuted(81)),
+            (Verdict::Refuted, BoundChoice::GivenIsRefuted(81)),
+        ] {
+            assert_eq!(choose_given(81, Some(&sweep(Vec::new(), verdict))), expected);
+        }
     }
 
     #[test]
