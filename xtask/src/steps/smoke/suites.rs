@@ -46,7 +46,7 @@ pub(super) const SUITES: [Suite; 7] = [
     },
     Suite {
         name: "fork-join",
-        options: "--case tree-1023 --case tree-32767 --case quicksort --case skewed --case idle --case tick --case wake --case wide",
+        options: "--case tree-1023 --case tree-32767 --case quicksort --case skewed --case scope --case idle --case tick --case wake --case wide",
         impls: &[
             "serial",
             "serial-call",
@@ -67,6 +67,7 @@ pub(super) const SUITES: [Suite; 7] = [
             "tree-32767-gap",
             "quicksort-1m",
             "skewed",
+            "scope-10k",
             "idle",
             "tick",
             "wake",

@@ -38,6 +38,8 @@ pub(crate) const SWITCHES_A_SECOND: &str = "switches/s";
 pub(crate) const CPU_MICROS_A_TICK: &str = "cpu-us/tick";
 /// The unit of the process's CPU time per tick, without the work itself.
 pub(crate) const EXTRA_CPU_MICROS_A_TICK: &str = "extra-cpu-us/tick";
+/// The unit of time per task of a scope.
+pub(crate) const NANOS_A_TASK: &str = "ns/task";
 /// The unit of time from entering a pool to the first instruction inside.
 pub(crate) const NANOS_A_WAKE: &str = "ns/wake";
 
@@ -73,6 +75,8 @@ pub(crate) enum Case {
     Quicksort { millions: u64 },
     /// A search of an unbalanced tree.
     Skewed,
+    /// A scope that spawns this many tasks, which do almost nothing.
+    Scope { tasks: usize },
     /// An idle pool.
     Idle,
     /// A pool that gets 50 microseconds of work each millisecond, which can be shared.
@@ -98,6 +102,7 @@ impl fmt::Display for Case {
             Case::Queens(n) => write!(f, "queens-{n}"),
             Case::Quicksort { millions } => write!(f, "quicksort-{millions}m"),
             Case::Skewed => f.write_str("skewed"),
+            Case::Scope { tasks } => write!(f, "scope-{}k", tasks / 1_000),
             Case::Idle => f.write_str("idle"),
             Case::Tick => f.write_str("tick"),
             Case::TickSerial => f.write_str("tick-serial"),
@@ -117,6 +122,7 @@ impl Case {
             Case::Queens(_) => "a search that joins wherever a row offers a choice",
             Case::Quicksort { .. } => "a sort of random numbers, with joins down to 32 of them",
             Case::Skewed => "a search of a tree that cannot be divided evenly in advance",
+            Case::Scope { .. } => "a scope opened inside the pool, whose tasks only count their runs",
             Case::Idle => "an idle pool, after some work",
             Case::Tick => "50 us of work in 64 parts, entered from outside each ms",
             Case::TickSerial => "50 us of work in one part, entered from outside each ms",
@@ -155,6 +161,7 @@ impl Case {
                 self.throughput(plan, effort, threads, &Quicksort::new(millions * 1_000_000))
             }
             Case::Skewed => self.throughput(plan, effort, threads, &Skewed::new()),
+            Case::Scope { tasks } => self.scope(plan, effort, threads, tasks),
             Case::Idle => self.idle(plan, effort, threads),
             Case::Tick => self.tick(plan, effort, threads, &BusyTree::lasting(TICK, 64)),
             Case::TickSerial => self.tick(plan, effort, threads, &BusyTree::lasting(TICK, 1)),
@@ -233,6 +240,25 @@ impl Case {
             ]);
         }
         interleave(&self.to_string(), &[NANOS_A_JOIN, CPU_MICROS_A_CALL], &runners, effort)
+    }
+
+    /// Measures a scope.
+    ///
+    /// chili takes no part: it has no scopes of tasks.
+    fn scope(self, plan: &Plan, effort: Effort, threads: &Threads, tasks: usize) -> Result<Vec<Series>> {
+        let runner = |name, threads, measure: fn(usize, usize, usize) -> Result<f64>| Runner {
+            name,
+            threads,
+            measure: Box::new(move || Ok(vec![measure(threads, tasks, plan.scopes)?])),
+        };
+        let mut runners = vec![runner(Serial::NAME, 1, measure::scope::<Serial>)];
+        for &threads in threads.counts() {
+            runners.extend([
+                runner(Filch::NAME, threads, measure::scope::<Filch>),
+                runner(Rayon::NAME, threads, measure::scope::<Rayon>),
+            ]);
+        }
+        interleave(&self.to_string(), &[NANOS_A_TASK], &runners, effort)
     }
 
     fn idle(self, plan: &Plan, effort: Effort, threads: &Threads) -> Result<Vec<Series>> {

@@ -27,12 +27,15 @@ use plan::Plan;
 
 pub(crate) use cases::{
     ENGINE_BARRIER, ENGINE_EVENTS, EXTRA_CPU_MICROS_A_TICK, JOINS_OF_ENGINES, MILLIS_A_RUN, MILLIS_A_SORT,
-    NANOS_A_JOIN, NANOS_A_WAKE, POOL_CPU_MILLIS_A_SECOND, WIDTHS,
+    NANOS_A_JOIN, NANOS_A_TASK, NANOS_A_WAKE, POOL_CPU_MILLIS_A_SECOND, WIDTHS,
 };
 pub(crate) use claims::{fib, join_cost, verdicts, wake_cost};
 
 /// The suite's name.
 pub(crate) const SUITE: &str = "fork-join";
+
+/// The number of tasks in the case of a scope.
+const SCOPE: usize = 10_000;
 
 /// The shortest time limit that is enough for a few long rounds.
 ///
@@ -66,6 +69,7 @@ impl Suite for ForkJoin {
             // Ten million numbers would take half of a quick run.
             Case::Quicksort { millions: options.choose(1, 10) },
             Case::Skewed,
+            Case::Scope { tasks: SCOPE },
             Case::Idle,
             Case::Tick,
             Case::TickSerial,
@@ -85,12 +89,13 @@ impl Suite for ForkJoin {
             }
             Case::Idle if !options.quick => return Effort::exactly(5),
             _ if !options.quick => return Effort::exactly(15),
-            Case::Fib(_) => 6_500,
+            Case::Fib(_) => 5_500,
             Case::Tree { layers: 16.. } => 3_500,
             // A round has a watch for each contender.
             Case::Idle => 5_000,
             Case::TreeAfterGaps { .. } | Case::Wake | Case::Tick | Case::TickSerial => 2_000,
             Case::Queens(_) => 3_500,
+            Case::Scope { .. } => 1_000,
             Case::Wide(_) => 400,
             _ => 1_500,
         };
@@ -141,9 +146,19 @@ mod tests {
     #[test]
     fn cases_have_the_names_that_plots_know() {
         let names = selected(&ForkJoin::default(), false, &[]).unwrap();
-        for name in ["fib-38", "tree-1023", "tree-32767", "tree-16m", "queens-13", "quicksort-10m", "skewed", "wake"]
-            .into_iter()
-            .chain(Shape::ALL.map(Shape::name))
+        for name in [
+            "fib-38",
+            "tree-1023",
+            "tree-32767",
+            "tree-16m",
+            "queens-13",
+            "quicksort-10m",
+            "skewed",
+            "scope-10k",
+            "wake",
+        ]
+        .into_iter()
+        .chain(Shape::ALL.map(Shape::name))
         {
             assert!(names.contains(&name.to_owned()), "{name} is not in {names:?}");
         }
