@@ -14,8 +14,8 @@ use crate::bench::contenders::{
 use crate::bench::cpu;
 use crate::bench::rounds::{interleave, Effort, Runner};
 use crate::bench::work::{self, BusyTree, Fib, Queens, Quicksort, Shape, Skewed, Tree, Work};
-use crate::bench::Threads;
 pub(super) use crate::bench::SERIAL_PAIR;
+use crate::bench::{Threads, THREADS};
 use crate::figures::Series;
 
 /// The unit of time per join.
@@ -67,6 +67,8 @@ pub(crate) enum Case {
     Fib(u32),
     /// The sum of a binary tree.
     Tree { layers: u32 },
+    /// The sum of a large tree, only by the contenders that a claim compares.
+    LargeTree { layers: u32 },
     /// The same sum, each time after an idle millisecond.
     TreeAfterGaps { layers: u32 },
     /// All ways to place this many queens.
@@ -97,7 +99,7 @@ impl fmt::Display for Case {
         };
         match *self {
             Case::Fib(n) => write!(f, "fib-{n}"),
-            Case::Tree { layers } => write!(f, "tree-{}", nodes(layers)),
+            Case::Tree { layers } | Case::LargeTree { layers } => write!(f, "tree-{}", nodes(layers)),
             Case::TreeAfterGaps { layers } => write!(f, "tree-{}-gap", nodes(layers)),
             Case::Queens(n) => write!(f, "queens-{n}"),
             Case::Quicksort { millions } => write!(f, "quicksort-{millions}m"),
@@ -118,6 +120,7 @@ impl Case {
         match self {
             Case::Fib(_) => "nothing but joins",
             Case::Tree { .. } => "the sum of a binary tree of boxes, called back to back from inside the pool",
+            Case::LargeTree { .. } => "the sum of a binary tree of boxes, only by the contenders that a claim compares",
             Case::TreeAfterGaps { .. } => "the same sum, each time after the caller slept for 1 ms inside the pool",
             Case::Queens(_) => "a search that joins wherever a row offers a choice",
             Case::Quicksort { .. } => "a sort of random numbers, with joins down to 32 of them",
@@ -155,6 +158,7 @@ impl Case {
         match self {
             Case::Fib(n) => self.throughput(plan, effort, threads, &Fib(n)),
             Case::Tree { layers } => self.throughput(plan, effort, threads, &Tree::new(layers)),
+            Case::LargeTree { layers } => self.large_tree(effort, threads, &Tree::new(layers)),
             Case::TreeAfterGaps { layers } => self.after_gaps(plan, effort, threads, &Tree::new(layers)),
             Case::Queens(n) => self.throughput(plan, effort, threads, &Queens(n)),
             Case::Quicksort { millions } => {
@@ -215,6 +219,24 @@ impl Case {
             ]);
         }
         interleave(&self.to_string(), &[unit], &runners, effort)
+    }
+
+    /// Measures the contenders of the claim about a large tree, with two threads if there are two.
+    fn large_tree<W: Work>(self, effort: Effort, threads: &Threads, work: &W) -> Result<Vec<Series>> {
+        let joins = work::joins(work)? as f64;
+        let count = if threads.have_two() { THREADS } else { threads.most() };
+        let runner = |name, measure: fn(&W, usize, usize) -> Result<f64>| Runner {
+            name,
+            threads: count,
+            measure: Box::new(move || Ok(vec![measure(work, count, 1)? / joins])),
+        };
+        let runners = [
+            runner(FilchWorker::NAME, measure::back_to_back::<FilchWorker, W>),
+            runner(FilchMaybe::NAME, measure::back_to_back::<FilchMaybe, W>),
+            runner(Rayon::NAME, measure::back_to_back::<Rayon, W>),
+            runner(Chili::NAME, measure::back_to_back::<Chili, W>),
+        ];
+        interleave(&self.to_string(), &[NANOS_A_JOIN], &runners, effort)
     }
 
     fn after_gaps<W: Work>(self, plan: &Plan, effort: Effort, threads: &Threads, work: &W) -> Result<Vec<Series>> {

@@ -34,6 +34,9 @@ pub(crate) use claims::{fib, join_cost, verdicts, wake_cost};
 /// The suite's name.
 pub(crate) const SUITE: &str = "fork-join";
 
+/// The layers of the largest tree.
+const LARGE: u32 = 24;
+
 /// The number of tasks in the case of a scope.
 const SCOPE: usize = 10_000;
 
@@ -64,7 +67,7 @@ impl Suite for ForkJoin {
             Case::Tree { layers: 10 },
             Case::Tree { layers: 15 },
             Case::TreeAfterGaps { layers: 15 },
-            Case::Tree { layers: 24 },
+            if is_short { Case::LargeTree { layers: LARGE } } else { Case::Tree { layers: LARGE } },
             Case::Queens(if is_short { 11 } else { 13 }),
             // Ten million numbers would take half of a quick run.
             Case::Quicksort { millions: options.choose(1, 10) },
@@ -77,7 +80,6 @@ impl Suite for ForkJoin {
         ];
         cases.extend(Shape::ALL.map(Case::Wide));
         cases.retain(|case| cpu::IS_SUPPORTED || !case.needs_cpu_time());
-        cases.retain(|case| !(is_short && *case == Case::Tree { layers: 24 }));
         Ok(cases)
     }
 
@@ -91,6 +93,8 @@ impl Suite for ForkJoin {
             _ if !options.quick => return Effort::exactly(15),
             Case::Fib(_) => 5_500,
             Case::Tree { layers: 16.. } => 3_500,
+            // Beside the time to allocate the tree.
+            Case::LargeTree { .. } => 3_000,
             // A round has a watch for each contender.
             Case::Idle => 5_000,
             Case::TreeAfterGaps { .. } | Case::Wake | Case::Tick | Case::TickSerial => 2_000,
@@ -192,12 +196,14 @@ mod tests {
     }
 
     #[test]
-    fn a_short_time_limit_leaves_out_the_largest_programs() {
+    fn a_short_time_limit_has_smaller_programs_and_fewer_contenders() {
         let limited = |rounds, time| Options { limit: Some(Limit { rounds, time }), ..options(false, &[]) };
         let short = limited(7, Duration::from_secs(5));
         let cases_of_short = ForkJoin::default().cases(&short).unwrap();
         assert!(cases_of_short.contains(&Case::Fib(30)) && cases_of_short.contains(&Case::Queens(11)));
-        assert!(!cases_of_short.contains(&Case::Tree { layers: 24 }));
+        assert!(!cases_of_short.contains(&Case::Tree { layers: LARGE }));
+        assert!(cases_of_short.contains(&Case::LargeTree { layers: LARGE }));
+        assert_eq!(Case::LargeTree { layers: LARGE }.to_string(), "tree-16m");
         assert_eq!(ForkJoin::default().cases(&limited(2, Duration::MAX)).unwrap(), cases(false));
     }
 

@@ -97,7 +97,7 @@ pub(in crate::report) const PARTS: [Part; 13] = [
         let costs: &[u64] = inputs.choose([&[0, 100], &queues::TASK_COSTS, &queues::TASK_COSTS]);
         inputs.suite(Queues::new(costs, inputs.bound.vouched()?), &[], &[], inputs.limit(12, 0.0))
     }),
-    part(fork_join::SUITE, [7.0, 23.0, 450.0], |inputs| {
+    part(fork_join::SUITE, [7.0, 25.0, 450.0], |inputs| {
         inputs.suite(ForkJoin::default(), &["tree-1023", "wake", "idle"], &[], inputs.limit(9, 4.0))
     }),
     part(cilk::SUITE, [6.0, 10.0, 10_800.0], |inputs| {
