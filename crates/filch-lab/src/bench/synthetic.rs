@@ -79,6 +79,7 @@ pub(crate) fn figures() -> BTreeMap<&'static str, Vec<Series>> {
             "idle" => vec![fork_join::POOL_CPU_MILLIS_A_SECOND, "cpu-ms/s", "switches/s"],
             "tick" | "tick-serial" => vec![fork_join::EXTRA_CPU_MICROS_A_TICK],
             "wake" => vec![fork_join::NANOS_A_WAKE],
+            case if case.starts_with("scope") => vec![fork_join::NANOS_A_TASK],
             case if case.starts_with("quicksort") => vec![fork_join::MILLIS_A_SORT],
             _ => vec![fork_join::NANOS_A_JOIN],
         });

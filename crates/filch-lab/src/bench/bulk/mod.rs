@@ -50,7 +50,8 @@ pub(crate) struct Bulk {
     pub(crate) nodes: Option<usize>,
 }
 
-fn graph_nodes(text: &str) -> Result<usize, String> {
+/// Parses the number of nodes of a graph.
+pub(crate) fn graph_nodes(text: &str) -> Result<usize, String> {
     match cases::parse_nodes(text) {
         Some(nodes @ 1_000..=MOST_NODES) => Ok(nodes),
         Some(_) => Err(format!("graphs have 1000 to {MOST_NODES} nodes")),
