@@ -18,6 +18,8 @@ pub mod problem;
 pub mod queue;
 #[cfg(feature = "commands")]
 pub mod solve;
+#[cfg(feature = "commands")]
+mod sync;
 
 use std::io::{self, ErrorKind, Write};
 

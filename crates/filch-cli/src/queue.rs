@@ -1,8 +1,8 @@
 //! The queues for an exploration, by their names in plots.
 //!
 //! All traversals of this program tolerate repeats. So no caller has to guarantee the bound of the
-//! fence-free queues: they are the untrusting ones here. Their first push after a pop is a full
-//! barrier, which the trusting ones do not need.
+//! fence-free queues: they are the untrusting ones here, and their names say so. Their first push
+//! after a pop is a full barrier, which the trusting ones do not need.
 
 use std::fmt;
 use std::str::FromStr;
@@ -14,6 +14,9 @@ use filch::queue::{
 use filch_graph::Vertex;
 use filch_queue::BoundError;
 
+/// The end of the names of queues that could trust a bound and do not.
+const UNTRUSTED: &str = "-untrusted";
+
 /// A queue of this project.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Queue {
@@ -23,12 +26,12 @@ pub enum Queue {
     The,
     /// `asymmetric`.
     Asymmetric,
-    /// `ff_the`.
-    FfThe,
-    /// `ff_cl`.
-    FfCl,
-    /// `thep`.
-    Thep,
+    /// `ff_the` without trust in a bound.
+    UntrustedFfThe,
+    /// `ff_cl` without trust in a bound.
+    UntrustedFfCl,
+    /// `thep` without trust in a bound.
+    UntrustedThep,
     /// `idempotent::lifo`.
     Lifo,
     /// `idempotent::fifo`.
@@ -52,23 +55,23 @@ impl Queue {
         Queue::ChaseLev,
         Queue::The,
         Queue::Asymmetric,
-        Queue::FfThe,
-        Queue::FfCl,
-        Queue::Thep,
+        Queue::UntrustedFfThe,
+        Queue::UntrustedFfCl,
+        Queue::UntrustedThep,
         Queue::Lifo,
         Queue::Fifo,
         Queue::DoubleEnded,
     ];
 
-    /// Its name, which is that of its module.
+    /// Its name: that of its module, and `-untrusted` if it could trust a bound and does not.
     pub const fn name(self) -> &'static str {
         match self {
             Queue::ChaseLev => "chase_lev",
             Queue::The => "the",
             Queue::Asymmetric => "asymmetric",
-            Queue::FfThe => "ff_the",
-            Queue::FfCl => "ff_cl",
-            Queue::Thep => "thep",
+            Queue::UntrustedFfThe => "ff_the-untrusted",
+            Queue::UntrustedFfCl => "ff_cl-untrusted",
+            Queue::UntrustedThep => "thep-untrusted",
             Queue::Lifo => "idempotent::lifo",
             Queue::Fifo => "idempotent::fifo",
             Queue::DoubleEnded => "idempotent::double_ended",
@@ -81,9 +84,9 @@ impl Queue {
             Queue::ChaseLev => work.with(ChaseLev),
             Queue::The => work.with(The),
             Queue::Asymmetric => work.with(Asymmetric),
-            Queue::FfThe => work.with(UntrustedFfThe(delta()?)),
-            Queue::FfCl => work.with(UntrustedFfCl(delta()?)),
-            Queue::Thep => work.with(UntrustedThep(delta()?)),
+            Queue::UntrustedFfThe => work.with(UntrustedFfThe(delta()?)),
+            Queue::UntrustedFfCl => work.with(UntrustedFfCl(delta()?)),
+            Queue::UntrustedThep => work.with(UntrustedThep(delta()?)),
             Queue::Lifo => work.with(Lifo),
             Queue::Fifo => work.with(Fifo),
             Queue::DoubleEnded => work.with(DoubleEnded),
@@ -106,8 +109,10 @@ impl fmt::Display for Queue {
 impl FromStr for Queue {
     type Err = String;
 
+    /// Parses a name. Without `-untrusted` it is an earlier name of the same queue.
     fn from_str(text: &str) -> Result<Queue, String> {
-        Queue::ALL.into_iter().find(|queue| queue.name() == text).ok_or_else(|| {
+        let is_name = |name: &str| name == text || name.strip_suffix(UNTRUSTED) == Some(text);
+        Queue::ALL.into_iter().find(|queue| is_name(queue.name())).ok_or_else(|| {
             let known = Queue::ALL.map(Queue::name).join(", ");
             format!("no queue has this name; there are {known}")
         })
@@ -123,6 +128,8 @@ mod tests {
         for queue in Queue::ALL {
             assert_eq!(queue.name().parse(), Ok(queue));
         }
+        assert_eq!("ff_cl".parse(), Ok(Queue::UntrustedFfCl));
+        assert_eq!(Queue::UntrustedFfCl.to_string(), "ff_cl-untrusted");
         let refusal = "lifo".parse::<Queue>().unwrap_err();
         assert!(refusal.contains("there are chase_lev, the, asymmetric"), "{refusal}");
     }

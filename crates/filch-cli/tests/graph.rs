@@ -9,9 +9,9 @@ const QUEUES: [&str; 9] = [
     "chase_lev",
     "the",
     "asymmetric",
-    "ff_the",
-    "ff_cl",
-    "thep",
+    "ff_the-untrusted",
+    "ff_cl-untrusted",
+    "thep-untrusted",
     "idempotent::lifo",
     "idempotent::fifo",
     "idempotent::double_ended",
@@ -50,6 +50,16 @@ fn every_queue_finds_the_same_on_one_thread_and_on_several() {
                 assert!(text.contains(part) && text.contains(queue), "{text}");
             }
         }
+    }
+}
+
+#[test]
+fn a_fence_free_queue_is_named_untrusted_under_its_earlier_name_too() {
+    let folder = Folder::new(&[]);
+    for queue in ["ff_cl", "ff_cl-untrusted"] {
+        let text = shown(&folder, &format!("closure --generate torus:30x20 --queue {queue} --json summary.json"));
+        assert!(text.contains("ff_cl-untrusted"), "{text}");
+        assert_eq!(folder.json("summary.json")["queue"], "ff_cl-untrusted");
     }
 }
 
@@ -117,7 +127,7 @@ fn bad_input_is_refused_with_a_reason_and_writes_no_file() {
         (
             "closure good.txt --queue lifo",
             2,
-            "there are chase_lev, the, asymmetric, ff_the, ff_cl, thep, idempotent::lifo",
+            "there are chase_lev, the, asymmetric, ff_the-untrusted, ff_cl-untrusted, thep-untrusted, idempotent::lifo",
         ),
         ("closure good.txt --threads 0", 2, "a pool needs a thread"),
         ("closure good.txt --format csv", 2, "edge-list, matrix-market or dimacs"),

@@ -35,6 +35,7 @@ pub mod part;
 mod petgraph;
 pub mod read;
 pub mod serial;
+mod sync;
 pub mod traverse;
 
 pub use graph::{BuildError, Graph, Vertex};

@@ -16,9 +16,11 @@ use std::thread;
 use anyhow::Result;
 use clap::Args;
 
+use crate::bench::bound::store_bound;
+use crate::bench::bulk::graph_nodes;
 use crate::bench::Threads;
 use crate::{interrupt, print, say};
-use collect::plan::{self, Amount};
+use collect::plan::{self, Amount, Choices};
 use folder::Folder;
 
 /// The default folder of the page.
@@ -49,6 +51,21 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "N,N,...", value_parser = Threads::parse)]
     threads: Option<Threads>,
 
+    /// Set the bound that the fence-free queues rely on, instead of a measured one.
+    ///
+    /// See `filch-lab bench graphs --help`: you vouch for it. On CPUs of AMD no bound is known, so
+    /// without this option these queues are left out there. They are left out as well if the litmus
+    /// test of the report finds a load that overtook more stores.
+    #[arg(long, value_name = "N", value_parser = store_bound)]
+    bound: Option<usize>,
+
+    /// Also explore graphs of N nodes in the suite bulk: 300m for the paper's largest.
+    ///
+    /// The paper has graphs of 2.5 and 300 million nodes. A full report has the smaller ones. The
+    /// larger ones need 4.2 gigabytes.
+    #[arg(long, value_name = "N", value_parser = graph_nodes, requires = "full")]
+    nodes: Option<usize>,
+
     /// Measure only this suite or instrument; may be given several times.
     #[arg(long, value_name = "NAME")]
     only: Vec<String>,
@@ -56,7 +73,15 @@ pub(crate) struct Arguments {
 
 impl Default for Arguments {
     fn default() -> Self {
-        Arguments { full: false, rehearsal: false, out: PathBuf::from(FOLDER), threads: None, only: Vec::new() }
+        Arguments {
+            full: false,
+            rehearsal: false,
+            out: PathBuf::from(FOLDER),
+            threads: None,
+            bound: None,
+            nodes: None,
+            only: Vec::new(),
+        }
     }
 }
 
@@ -79,15 +104,17 @@ impl Arguments {
 /// Measures, writes the page, and prints its path.
 pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
     let amount = arguments.amount();
-    let threads = arguments.threads();
+    let &Arguments { bound, nodes, .. } = arguments;
+    let choices = Choices { amount, threads: arguments.threads(), bound, nodes };
     let (parts, left_out) = plan::select(&arguments.only, amount)?;
+    choices.check()?;
     let folder = Folder::open(&arguments.out)?;
     say(&format!(
         "This takes about {}. Ctrl-C ends the run and writes a page with the results so far.",
-        plan::estimate(&parts, amount, &threads)
+        plan::estimate(&parts, amount, &choices.threads)
     ));
 
-    let results = collect::collect(parts, amount, threads, left_out)?;
+    let results = collect::collect(parts, choices, left_out)?;
     let page = sections::page(&results);
     folder.write_data(&results)?;
     page::write(&arguments.out, &page)?;
@@ -113,6 +140,10 @@ mod tests {
         assert_eq!(parse(&[]).unwrap().out, Arguments::default().out);
         let arguments = parse(&["--full", "--out", "here", "--only", "queues", "--only", "cilk"]).unwrap();
         assert_eq!((arguments.amount(), arguments.only), (Amount::Full, vec!["queues".to_owned(), "cilk".to_owned()]));
+        let arguments = parse(&["--full", "--bound", "81", "--nodes", "300m"]).unwrap();
+        assert_eq!((arguments.bound, arguments.nodes), (Some(81), Some(300_000_000)));
+        assert!(parse(&["--nodes", "300m"]).unwrap_err().contains("--full"));
+        assert!(parse(&["--bound", "1"]).unwrap_err().contains("give 2 or more"));
         assert_eq!(parse(&["--rehearsal"]).unwrap().amount(), Amount::Rehearsal);
         assert!(parse(&["--rehearsal", "--full"]).unwrap_err().contains("cannot be used with"));
     }

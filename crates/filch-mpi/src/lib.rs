@@ -42,5 +42,6 @@ pub mod protocol;
 mod random;
 pub mod simulate;
 pub mod solve;
+mod sync;
 
 pub use solve::{solve, Failure, Options, Progress, RunCheckpoint, Solved};

@@ -56,8 +56,9 @@ pub struct Arguments {
 
     /// The queue of the workers.
     ///
-    /// One of chase_lev, the, asymmetric, ff_the, ff_cl, thep, idempotent::lifo, idempotent::fifo
-    /// and idempotent::double_ended.
+    /// One of chase_lev, the, asymmetric, ff_the-untrusted, ff_cl-untrusted, thep-untrusted,
+    /// idempotent::lifo, idempotent::fifo and idempotent::double_ended. An untrusted queue relies on
+    /// no bound of the CPU and may return a task twice, which the result tolerates.
     #[arg(long, value_name = "NAME", default_value_t = Queue::Lifo)]
     pub(super) queue: Queue,
 
@@ -216,9 +217,10 @@ mod tests {
 
     #[test]
     fn options_are_taken_as_given() {
-        let arguments = parse("bfs --generate torus:10x10 --root 3 --root 9 --queue ff_cl --time-limit 0.5").unwrap();
+        let arguments =
+            parse("bfs --generate torus:10x10 --root 3 --root 9 --queue ff_cl-untrusted --time-limit 0.5").unwrap();
         assert_eq!(arguments.roots(10, None).unwrap(), [3, 9]);
-        assert_eq!(arguments.queue, Queue::FfCl);
+        assert_eq!(arguments.queue, Queue::UntrustedFfCl);
         assert_eq!(arguments.time_limit, Some(Duration::from_millis(500)));
     }
 

@@ -1,10 +1,12 @@
 //! The events of a search with their times, for the trace and the drawing.
 
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 use std::time::Duration;
 
 use filch_dd::Cost;
 use serde::Serialize;
+
+use crate::sync::{lock, unpoisoned};
 
 /// An event of a search.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -70,7 +72,7 @@ impl History {
 
     /// Records a bound, unless it is already known.
     pub(super) fn bound(&self, after: Duration, bound: Cost, open: u64, explored: u64) {
-        let mut events = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut events = lock(&self.0);
         let known = events.iter().rev().find_map(|event| match event {
             Event::Bound { bound, .. } => Some(*bound),
             _ => None,
@@ -82,12 +84,12 @@ impl History {
 
     /// Records another event.
     pub(super) fn add(&self, event: Event) {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).push(event);
+        lock(&self.0).push(event);
     }
 
     /// Returns all events, in order.
     pub(super) fn events(self) -> Vec<Event> {
-        let mut events = self.0.into_inner().unwrap_or_else(PoisonError::into_inner);
+        let mut events = unpoisoned(self.0.into_inner());
         events.sort_by(|a, b| a.at().total_cmp(&b.at()));
         events
     }

@@ -2,7 +2,7 @@
 //! history.
 
 use std::io::{self, IsTerminal};
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 use std::time::Duration;
 
 use filch_dd::{Cost, Incumbent, Progress};
@@ -11,6 +11,7 @@ use indicatif::{ProgressBar, ProgressStyle};
 use super::history::History;
 use crate::format::{grouped, number};
 use crate::say;
+use crate::sync::lock;
 
 /// The interval between two looks at the progress.
 pub(super) const PROGRESS_INTERVAL: Duration = Duration::from_millis(20);
@@ -65,7 +66,7 @@ impl ProgressDisplay {
         let after = incumbent.after.saturating_add(self.before);
         self.history.incumbent(after, incumbent.cost);
         if self.plain {
-            let bound = self.last.lock().unwrap_or_else(PoisonError::into_inner).bound;
+            let bound = lock(&self.last).bound;
             let bound = bound.map_or_else(String::new, |bound| format!(", bound {}", signed(bound)));
             say(&format!("{:.3} s: best {}{bound}", after.as_secs_f64(), signed(incumbent.cost)));
         }
@@ -77,7 +78,7 @@ impl ProgressDisplay {
         if let Some(bound) = progress.bound {
             self.history.bound(elapsed, bound, progress.open, progress.explored);
         }
-        let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut last = lock(&self.last);
         let nodes = progress.explored.saturating_sub(last.explored);
         let rate = rate(nodes, progress.elapsed.saturating_sub(last.elapsed));
         let printed =

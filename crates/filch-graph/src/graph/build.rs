@@ -14,6 +14,8 @@ use super::lists::for_each_list;
 use super::offsets::{Index, Offsets};
 use super::{Graph, Vertex};
 
+use crate::sync::{lock, unpoisoned};
+
 /// Below this many edges a second thread does not pay.
 const WORTH_SHARING: usize = 1 << 16;
 /// The most shares: every share reads all edges, so more shares would do little else.
@@ -179,11 +181,11 @@ impl Graph {
         for_each_list(&offsets, &mut targets, &|from, list: &mut [Vertex]| {
             fill(from, list);
             if let Some(&to) = list.iter().find(|&&to| to as usize >= columns) {
-                let mut outside = outside.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+                let mut outside = lock(&outside);
                 *outside = outside.min(Some((from, to))).or(Some((from, to)));
             }
         });
-        match outside.into_inner().unwrap_or_else(|poisoned| poisoned.into_inner()) {
+        match unpoisoned(outside.into_inner()) {
             Some((from, to)) => Err(BuildError::NoSuchVertex { from, to, vertices: columns }),
             None => Ok(Graph { offsets, targets }),
         }

@@ -4,11 +4,13 @@
 //! calling thread parses one itself. So only a few blocks are in memory, and no thread waits.
 
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Mutex, MutexGuard};
+use std::sync::Mutex;
 
 use super::cursor::Cursor;
 use super::error::At;
 use super::input::{at_line, Text};
+
+use crate::sync::{lock, unpoisoned};
 
 /// A vertex id as the file has it.
 pub(super) trait Id: Copy + Ord + Send + Sync {
@@ -135,7 +137,7 @@ pub(super) fn parse<G: Grammar>(text: Text<'_>, grammar: &G) -> Result<Edges<G::
         });
     }
     drop(spare);
-    let mut results = results.into_inner().unwrap_or_else(|poisoned| poisoned.into_inner());
+    let mut results = unpoisoned(results.into_inner());
     results.sort_unstable_by_key(|&(index, _)| index);
     let mut edges = Edges { parts: Vec::with_capacity(results.len()), entries: 0, past: 0 };
     let mut lines = lines;
@@ -150,10 +152,6 @@ pub(super) fn parse<G: Grammar>(text: Text<'_>, grammar: &G) -> Result<Edges<G::
     }
     ended.map_err(|problem| at_line(problem, lines + 1))?;
     Ok(edges)
-}
-
-pub(super) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
 }
 
 struct Part<I> {

@@ -6,13 +6,14 @@
 use std::collections::BTreeMap;
 use std::sync::Mutex;
 
-use super::blocks::{lock, Fault, Grammar};
+use super::blocks::{Fault, Grammar};
 use super::cursor::Cursor;
 use super::edge_list::further_columns;
 use super::error::{At, Problem};
 use super::input::Text;
 use super::matrix_market::{from_one, too_many};
 use super::Format;
+use crate::sync::lock;
 use crate::{Graph, Vertex};
 
 /// The `p` line.

@@ -67,6 +67,7 @@ use edge_list::EdgeList;
 use error::At;
 use input::{Input, Text};
 
+use crate::sync::lock;
 use crate::{Graph, Vertex};
 
 pub use error::{Problem, ReadError};
@@ -404,7 +405,7 @@ fn load_bytes(
             let edges = blocks::parse(text, &header)?;
             let dimacs::Header { vertices, entries, kind, line, weights } = header;
             let promise = Promise { vertices, entries, directed: kind == dimacs::Kind::Arcs, line };
-            let weights = blocks::lock(&weights).iter().map(|(&vertex, &weight)| (vertex, weight)).collect();
+            let weights = lock(&weights).iter().map(|(&vertex, &weight)| (vertex, weight)).collect();
             Ok(Loaded { weights, ..load_promised(format, promise, edges, options)? })
         }
     }

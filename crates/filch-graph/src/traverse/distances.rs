@@ -19,12 +19,13 @@
 //! corrected many times.
 
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering};
-use std::sync::{Mutex, PoisonError, RwLock};
+use std::sync::{Mutex, RwLock};
 
 use filch::explore::{AtLeast, Explore};
 use filch::queue::Kind;
 
 use super::{check_roots, Effort};
+use crate::sync::{lock, unpoisoned};
 use crate::{Graph, Vertex};
 
 /// No distance.
@@ -182,7 +183,7 @@ struct Search<'a> {
 
 impl Search<'_> {
     fn run(&self, task: u32) -> Step {
-        let level = self.level.read().unwrap_or_else(PoisonError::into_inner);
+        let level = unpoisoned(self.level.read());
         let Some(piece) = level.claim(task) else {
             return Step::Repeat;
         };
@@ -190,7 +191,7 @@ impl Search<'_> {
         self.visit(piece, level.distance + 1, &mut found);
         drop(level);
         if !found.is_empty() {
-            self.found.lock().unwrap_or_else(PoisonError::into_inner).push(found);
+            lock(&self.found).push(found);
         }
         // Acquire and release: the last worker to finish sees the distances that the others have
         // written.
@@ -218,9 +219,9 @@ impl Search<'_> {
     /// Makes the next level that is worth sharing, or the next after the limit. No worker has a
     /// piece of the current level any more.
     fn advance(&self) -> std::ops::Range<u32> {
-        let mut level = self.level.write().unwrap_or_else(PoisonError::into_inner);
+        let mut level = unpoisoned(self.level.write());
         let (mut distance, first) = (level.distance + 1, level.tasks().end);
-        let mut vertices = std::mem::take(&mut *self.found.lock().unwrap_or_else(PoisonError::into_inner)).concat();
+        let mut vertices = std::mem::take(&mut *lock(&self.found)).concat();
         let (mut done, mut found) = (0, std::mem::take(&mut level.vertices));
         while !vertices.is_empty() && vertices.len() < 2 * PIECE && done < SMALL_LEVELS_LIMIT {
             found.clear();

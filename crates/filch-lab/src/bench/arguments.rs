@@ -33,7 +33,8 @@ pub(crate) enum Command {
     Solver(Arguments<Solver>),
     /// Measure two MPI ranks beside two threads, and the cost of checkpoints.
     ///
-    /// Needs `mpirun`, and a `filch-lab` that was built with MPI.
+    /// Needs `mpirun`, and a `filch-lab` that was built with MPI. Always has 1 and 2 threads: this is
+    /// the only suite without `--threads`.
     #[command(mut_arg("threads", |threads| threads.hide(true)))]
     Mpi(Arguments<Mpi>),
     /// Measure the Cilk programs on exactly-once queues, other schedulers and rayon.
@@ -147,8 +148,8 @@ mod tests {
             }
         }
         for (arguments, reason) in [
-            (["queues", "--threads", "0"], "the owner needs a thread"),
-            (["queues", "--threads", "3"], "at most 2 threads, the owner and one thief"),
+            (["queues", "--threads", "0"], "a pool needs a thread"),
+            (["queues", "--bound", "1"], "give 2 or more"),
             (["queues", "--task-cost", "ten"], "not a whole number of nanoseconds"),
             (["queues", "--task-cost", "1,,2"], "not a whole number of nanoseconds"),
             (["queues", "--task-cost", "1000000001"], "at most"),
@@ -164,7 +165,7 @@ mod tests {
             let refusal = parse(&arguments).unwrap_err();
             assert!(refusal.contains(reason), "{arguments:?}: {refusal}");
         }
-        for suite in ["cilk", "graphs"] {
+        for suite in ["cilk", "graphs", "queues"] {
             let both = [suite, "--bound", "73", "--calibration", "a"];
             assert!(parse(&both).unwrap_err().contains("cannot be used with"));
         }
@@ -182,6 +183,8 @@ mod tests {
         assert!(bulk.suite.largest && !bulk.options.quick);
         let Ok(Command::Solver(solver)) = parse(&["solver", "--data", "here"]) else { panic!() };
         assert_eq!(solver.suite.data, Some(PathBuf::from("here")));
-        assert_eq!(options(&["fork-join", "--threads", "4,64"]).threads.counts(), [1, 4, 64]);
+        for suite in SUITES {
+            assert_eq!(options(&[suite, "--threads", "4,64"]).threads.counts(), [1, 4, 64]);
+        }
     }
 }

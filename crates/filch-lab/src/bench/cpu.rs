@@ -10,6 +10,10 @@ use crate::stats;
 /// Whether this operating system reports these figures.
 pub(crate) const IS_SUPPORTED: bool = cfg!(target_os = "linux");
 
+/// Why claims about CPU time have no figures, on systems where it is not measured.
+pub(crate) const WHY_NOT_MEASURED: Option<&str> =
+    if IS_SUPPORTED { None } else { Some("CPU time is measured only on Linux") };
+
 /// The CPU time that all threads of this process have used, including threads that ended.
 #[cfg(target_os = "linux")]
 pub(crate) fn time() -> Result<Duration> {

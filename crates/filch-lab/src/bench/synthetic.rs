@@ -79,6 +79,7 @@ pub(crate) fn figures() -> BTreeMap<&'static str, Vec<Series>> {
             "idle" => vec![fork_join::POOL_CPU_MILLIS_A_SECOND, "cpu-ms/s", "switches/s"],
             "tick" | "tick-serial" => vec![fork_join::EXTRA_CPU_MICROS_A_TICK],
             "wake" => vec![fork_join::NANOS_A_WAKE],
+            case if case.starts_with("scope") => vec![fork_join::NANOS_A_TASK],
             case if case.starts_with("quicksort") => vec![fork_join::MILLIS_A_SORT],
             _ => vec![fork_join::NANOS_A_JOIN],
         });
@@ -107,7 +108,9 @@ pub(crate) fn figures() -> BTreeMap<&'static str, Vec<Series>> {
     let vertices = [graphs::NANOS_A_VERTEX, graphs::REDUNDANT, graphs::STOLEN];
     suites.insert(graphs::SUITE, {
         let mut all = of(graphs::SUITE, &|_| vertices.to_vec());
-        all.extend(suite(&["memory/random-10m-30m"], &["idempotent::lifo"], |_| vec!["bytes/edge", "bytes/vertex"]));
+        all.extend(suite(&["memory/random-10m-30m"], &["idempotent::lifo"], |_| {
+            vec!["bytes/edge", "bytes/vertex", "queued-tasks"]
+        }));
         all
     });
     suites.insert(bulk::SUITE, {
@@ -130,7 +133,7 @@ pub(crate) fn figures() -> BTreeMap<&'static str, Vec<Series>> {
     suites.insert(solver::SUITE, of(solver::SUITE, &|_| solver_units.to_vec()));
     let cilk_units = [cilk::MILLIS_A_RUN, cilk::STEALS_A_RUN];
     suites.insert(cilk::SUITE, of(cilk::SUITE, &|_| cilk_units.to_vec()));
-    let ranks = ["filch", "filch-checkpoints", "mpi-1-rank", "mpi-2-ranks"];
+    let ranks = ["filch", "serial-pair", "filch-checkpoints", "mpi-1-rank", "mpi-2-ranks"];
     suites.insert(mpi::SUITE, suite(&["misp/random-100-20%"], &ranks, |_| vec!["ms"]));
     suites
 }

@@ -4,6 +4,7 @@
 
 use std::hint::black_box;
 use std::ptr;
+use std::sync::atomic::{AtomicU8, Ordering};
 use std::sync::Barrier;
 use std::time::Instant;
 
@@ -22,27 +23,36 @@ pub(crate) const WARM_UP_STORES: usize = 32;
 const WARM_UP_LAYERS: u32 = 15;
 
 /// Runs a little other work to start the pool's threads and cache its code.
+///
+/// It checks that no job is lost and that none runs twice. Most programs cannot check the latter: a
+/// job that runs again finds the same result.
 fn warm_up<F: Fork>(context: F::Context<'_>) -> Result<()> {
-    let leaves = leaves::<F>(context, black_box(WARM_UP_LAYERS));
+    let runs: Vec<AtomicU8> = (0..black_box(1) << WARM_UP_LAYERS).map(|_| AtomicU8::new(0)).collect();
+    let leaves = leaves::<F>(context, &runs);
     ensure!(leaves == 1 << WARM_UP_LAYERS, "a tree of {WARM_UP_LAYERS} layers does not have {leaves} leaves");
+    // Relaxed: the joins order the leaves before this.
+    let runs = runs.iter().map(|runs| runs.load(Ordering::Relaxed));
+    let repeated = runs.filter(|runs| *runs > 1).count();
+    ensure!(repeated == 0, "the pool ran {repeated} of {leaves} leaves more than once");
     Ok(())
 }
 
-/// The number of leaves of a tree of joins.
-fn leaves<F: Fork>(context: F::Context<'_>, layers: u32) -> u32 {
-    if layers == 0 {
+/// The number of leaves of a tree of joins. Each counts its runs in a cell of its own.
+fn leaves<F: Fork>(context: F::Context<'_>, cells: &[AtomicU8]) -> u32 {
+    if let [runs] = cells {
         let mut cell = 0;
         for store in 0..WARM_UP_STORES {
             // SAFETY: a local variable.
             unsafe { ptr::write_volatile(&mut cell, store) };
         }
+        // Relaxed, and no read-modify-write: that would drain the store buffer, and so hide the
+        // faults of queues without a fence. Two runs at the same moment may count as one.
+        runs.store(runs.load(Ordering::Relaxed).saturating_add(1), Ordering::Relaxed);
         return 1;
     }
-    let (first, second) = F::join(
-        context,
-        move |context| leaves::<F>(context, layers - 1),
-        move |context| leaves::<F>(context, layers - 1),
-    );
+    let (first, second) = cells.split_at(cells.len() / 2);
+    let (first, second) =
+        F::join(context, move |context| leaves::<F>(context, first), move |context| leaves::<F>(context, second));
     first + second
 }
 
@@ -140,13 +150,21 @@ fn run<F: Fork, W: Work>(work: &W, context: &mut F::Context<'_>, inputs: Vec<W::
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::bench::contenders::faulty::Losing;
+    use crate::bench::contenders::faulty::{Doubling, Losing};
     use crate::bench::contenders::{Chili, Filch, FilchWorker, Rayon, Serial};
     use crate::bench::work::Fib;
 
     #[test]
     fn a_warm_up_that_loses_jobs_is_an_error() {
         assert!(warm_pool::<Losing>(1).unwrap_err().to_string().contains("does not have 1 leaves"));
+    }
+
+    #[test]
+    fn a_pool_that_runs_jobs_twice_is_an_error_with_any_program() {
+        let why = "leaves more than once";
+        assert!(warm_pool::<Doubling>(1).unwrap_err().to_string().contains(why));
+        // The number is right, and would pass.
+        assert!(in_pool::<Doubling, _>(&(), &Fib(5), 1, || ()).unwrap_err().to_string().contains(why));
     }
 
     /// Computes the number that `Fib` computes, but expects another.

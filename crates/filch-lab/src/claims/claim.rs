@@ -264,6 +264,18 @@ impl Claim {
     }
 }
 
+impl Verdict {
+    /// Adds the reason, if there is one, why nothing was measured.
+    pub(crate) fn or_because(self, why: Option<&str>) -> Verdict {
+        match why {
+            Some(why) if self.holds == Holds::NotMeasured => {
+                Verdict { measured: format!("{NOT_MEASURED}: {why}"), ..self }
+            }
+            _ => self,
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -368,6 +380,15 @@ mod tests {
             (gap.holds, &*gap.measured),
             (Holds::Unclear, "2 figures: 1 as claimed, 0 unclear, 1 missing, 0 not as claimed")
         );
+    }
+
+    #[test]
+    fn a_reason_is_only_for_claims_without_measurements() {
+        let judged = |samples| claim().judged("", [Criterion::new("", figure(samples), Bound::AtMost(1.0))]);
+        let with = |samples, why| judged(samples).or_because(why).measured;
+        assert_eq!(with(&[], Some("no clock")), "not measured in this run: no clock");
+        assert_eq!(with(&[], None), NOT_MEASURED);
+        assert_eq!(with(&[1.0], Some("no clock")), "1.00 (1 round)");
     }
 
     #[test]

@@ -12,9 +12,31 @@
 //! trust a calibration there is to trust the host as well.
 
 use anyhow::{ensure, Result};
+use filch_queue::bound::Bound;
 
 use super::kinds;
 use crate::lab::calibration::Cpu;
+
+/// The stores that a bound for a measured store buffer allows beyond the entries and one.
+///
+/// On a CPU with 112 entries, loads now and then overtook 115 or 116 stores, where 113 are
+/// explained. Perhaps stores also count that are on their way from the buffer to the cache. A bound
+/// that is too small lets two threads take the same task. A bound that is too large costs only
+/// steals from short queues.
+pub(crate) const MARGIN: usize = 8;
+
+/// Returns a bound for a store buffer of `entries`: one more, and a [`MARGIN`].
+///
+/// It is [`Bound::GENEROUS`] or more for a buffer that comes near to that bound. Such CPUs include
+/// the one on which loads overtook more stores than explained.
+pub(crate) fn safe_bound(entries: usize) -> usize {
+    let bound = entries.saturating_add(1 + MARGIN);
+    if bound.saturating_add(MARGIN) > Bound::GENEROUS.get() {
+        bound.max(Bound::GENEROUS.get())
+    } else {
+        bound
+    }
+}
 
 /// Returns how many entries this CPU's store buffer may have, given the measured number.
 pub(crate) fn most_entries(cpu: &Cpu, measured: usize) -> usize {
@@ -93,6 +115,16 @@ mod tests {
 
     fn cpu(vendor: &str, family: u32, model: u32) -> Cpu {
         Cpu { vendor: vendor.into(), family, model, stepping: 0, brand: "A CPU".into() }
+    }
+
+    #[test]
+    fn a_bound_has_a_margin_and_is_128_or_more_for_112_entries() {
+        for (entries, bound) in [(32, 41), (72, 81), (111, 120), (112, 128), (119, 128), (120, 129), (144, 153)] {
+            assert_eq!(safe_bound(entries), bound, "{entries}");
+            assert!(bound >= entries + 1 + MARGIN);
+        }
+        // What loads overtook on a CPU with 112 entries.
+        assert!(safe_bound(112) >= 116 + MARGIN);
     }
 
     #[test]

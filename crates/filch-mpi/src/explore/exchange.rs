@@ -3,10 +3,12 @@
 //! It holds tasks that have arrived, and tasks for other ranks.
 
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Condvar, Mutex};
 use std::time::{Duration, Instant};
 
 use serde::Serialize;
+
+use crate::sync::{lock, unpoisoned};
 
 /// How many bytes of tasks for one rank are worth a message of their own.
 const BATCH_BYTES: usize = 32 << 10;
@@ -97,7 +99,7 @@ impl<T> Exchange<T> {
                 self.has_arrivals.store(false, Ordering::Relaxed);
                 return Some(std::mem::take(&mut incoming.tasks));
             }
-            incoming = self.arrived.wait(incoming).unwrap_or_else(PoisonError::into_inner);
+            incoming = unpoisoned(self.arrived.wait(incoming));
         }
     }
 
@@ -190,7 +192,7 @@ impl<T> Exchange<T> {
         let mut outgoing = lock(&self.outgoing);
         while !outgoing.notified {
             let Some(left) = timeout.checked_sub(start.elapsed()).filter(|left| !left.is_zero()) else { break };
-            outgoing = self.event.wait_timeout(outgoing, left).unwrap_or_else(PoisonError::into_inner).0;
+            outgoing = unpoisoned(self.event.wait_timeout(outgoing, left)).0;
         }
         outgoing.notified = false;
     }
@@ -230,12 +232,6 @@ fn merge_small(mut batches: Vec<(usize, Batch)>) -> Vec<(usize, Batch)> {
         fits
     });
     batches
-}
-
-/// Locks and ignores poison. A panic under the lock leaves no half-done state that other code
-/// relies on.
-pub(super) fn lock<V>(mutex: &Mutex<V>) -> MutexGuard<'_, V> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 #[cfg(test)]

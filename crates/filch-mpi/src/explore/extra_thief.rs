@@ -7,7 +7,9 @@ use filch::queue::{Kind, Stolen};
 use filch_queue::{Steal, Thief};
 use serde::Serialize;
 
-use super::exchange::{lock, Batch};
+use super::exchange::Batch;
+
+use crate::sync::lock;
 
 /// A kind of queue whose tasks can be given to other ranks.
 ///

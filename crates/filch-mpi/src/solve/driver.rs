@@ -4,7 +4,7 @@
 //! two waits. So it takes almost nothing of its core.
 
 use core::time::Duration;
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 use std::time::Instant;
 
 use filch::explore::Cancel;
@@ -18,6 +18,7 @@ use crate::network::Network;
 use crate::protocol::{
     Destination, Effect, EncodedSolution, Member, Message, Policy, RankStatistics, Status, ToCoordinator, ToMember,
 };
+use crate::sync::lock;
 
 /// Waits grow from the first to the second while nothing happens.
 pub(crate) const SHORTEST_WAIT: Duration = Duration::from_micros(50);
@@ -232,7 +233,7 @@ impl Driver<'_, '_, '_> {
         while !(self.search.has_exited)() {
             std::thread::sleep(SHORTEST_WAIT);
         }
-        let failure = self.search.failure.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let failure = lock(self.search.failure).take();
         self.fail(failure.unwrap_or_else(|| "its search panicked".to_owned()));
     }
 

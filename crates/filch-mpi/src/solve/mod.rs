@@ -8,7 +8,7 @@ mod options;
 mod rank_zero;
 mod silence;
 
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 
 use filch_dd::port::Port;
 use filch_dd::{Relaxation, Sense, Solver};
@@ -18,6 +18,7 @@ use serde::Serialize;
 pub use options::{Failure, Options, Progress, RunCheckpoint, Solved};
 
 use crate::network::Network;
+use crate::sync::lock;
 use driver::{drive, SearchHandle};
 
 /// Solves a problem together with other ranks.
@@ -71,7 +72,7 @@ where
             let solver = configure(Solver::new(problem).threads(threads)).port(&port);
             let solver = if has_root { solver } else { solver.without_root() };
             if let Err(why) = solver.solve() {
-                *failure.lock().unwrap_or_else(PoisonError::into_inner) = Some(why.to_string());
+                *lock(&failure) = Some(why.to_string());
             }
         });
         let has_exited = || search.is_finished();

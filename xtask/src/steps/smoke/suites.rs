@@ -16,6 +16,8 @@ pub(in crate::steps) struct Suite {
     pub(super) options: &'static str,
     impls: &'static [&'static str],
     cases: &'static [&'static str],
+    /// Numbers of threads that rows must have, if the options ask for some.
+    threads: &'static [u64],
     /// Units that allow zero and negative numbers, such as CPU time beyond the work itself.
     any_number: &'static [&'static str],
 }
@@ -23,7 +25,7 @@ pub(in crate::steps) struct Suite {
 pub(super) const SUITES: [Suite; 7] = [
     Suite {
         name: "queues",
-        options: "",
+        options: "--bound 128 --threads 1,2,4",
         impls: &[
             "chase_lev",
             "the",
@@ -39,11 +41,12 @@ pub(super) const SUITES: [Suite; 7] = [
             "st3-lifo",
         ],
         cases: &["burst-64", "push-then-pop", "pop-only", "steal", "push-under-theft"],
+        threads: &[1, 2],
         any_number: &[],
     },
     Suite {
         name: "fork-join",
-        options: "--case tree-1023 --case tree-32767 --case quicksort --case skewed --case idle --case tick --case wake --case wide",
+        options: "--case tree-1023 --case tree-32767 --case quicksort --case skewed --case scope --case idle --case tick --case wake --case wide",
         impls: &[
             "serial",
             "serial-call",
@@ -64,6 +67,7 @@ pub(super) const SUITES: [Suite; 7] = [
             "tree-32767-gap",
             "quicksort-1m",
             "skewed",
+            "scope-10k",
             "idle",
             "tick",
             "wake",
@@ -74,6 +78,7 @@ pub(super) const SUITES: [Suite; 7] = [
             "wide-nested-scopes",
             "wide-explore",
         ],
+        threads: &[],
         any_number: &["cpu-ms/s", "pool-cpu-ms/s", "switches/s", "extra-cpu-us/tick"],
     },
     Suite {
@@ -132,11 +137,12 @@ pub(super) const SUITES: [Suite; 7] = [
             "idle",
             "tick",
         ],
+        threads: &[],
         any_number: &["cpu-ms/s", "extra-cpu-us/tick", "allocations/task"],
     },
     Suite {
         name: "graphs",
-        options: "--bound 128",
+        options: "--bound 128 --threads 1,2,4",
         impls: &[
             "serial",
             "chase_lev",
@@ -178,11 +184,12 @@ pub(super) const SUITES: [Suite; 7] = [
             "spanning-tree/random-250k-750k",
             "spanning-tree/random-250k-750k/unsorted",
         ],
+        threads: &[1, 2, 4],
         any_number: &["% redundant", "% stolen"],
     },
     Suite {
         name: "bulk",
-        options: "--case push --case pop --case steal/30% --case dag/uniform-250k --case dag/skewed-250k",
+        options: "--threads 1,2,4 --case push --case pop --case steal/30% --case dag/uniform-250k --case dag/skewed-250k",
         impls: &[
             "bulk",
             "bulk-batches",
@@ -211,6 +218,7 @@ pub(super) const SUITES: [Suite; 7] = [
             "dag/uniform-250k",
             "dag/skewed-250k",
         ],
+        threads: &[1, 2, 4],
         any_number: &[],
     },
     Suite {
@@ -218,6 +226,7 @@ pub(super) const SUITES: [Suite; 7] = [
         options: "--case misp/random-100-50% --case knapsack/strongly-correlated-50 --case golomb/7 --case tsptw/random-25-300",
         impls: &["filch", "filch-chase_lev", "filch-mutex", "ddo", "serial-pair"],
         cases: &["misp/random-100-50%", "knapsack/strongly-correlated-50", "golomb/7", "tsptw/random-25-300"],
+        threads: &[],
         any_number: &[],
     },
     Suite {
@@ -257,6 +266,7 @@ pub(super) const SUITES: [Suite; 7] = [
             "uts-t3-small",
             "queens-11",
         ],
+        threads: &[],
         // A run may have no steals and no aborts.
         any_number: &["steals/run", "aborts/run"],
     },
@@ -268,6 +278,7 @@ pub(in crate::steps) const MPI: Suite = Suite {
     options: "",
     impls: &["filch", "filch-checkpoints", "mpi-1-rank", "mpi-2-ranks"],
     cases: &["misp/random-100-20%"],
+    threads: &[],
     // A single process sends nothing.
     any_number: &["transfers"],
 };
@@ -285,6 +296,10 @@ impl Suite {
         }
         all_present(rows, "impl", self.impls)?;
         all_present(rows, "case", self.cases)?;
+        let has = |count: &u64| rows.iter().any(|row| row["threads"] == *count);
+        if let Some(missing) = self.threads.iter().find(|count| !has(count)) {
+            bail!("no row has `threads`: {missing}");
+        }
         Ok(rows.len())
     }
 
@@ -325,8 +340,9 @@ mod tests {
     use super::*;
 
     fn row(case: &str, imp: &str) -> Value {
+        let threads = if case == "push-under-theft" { 2 } else { 1 };
         json!({
-            "suite": "queues", "case": case, "impl": imp, "threads": 1, "unit": "ns/op",
+            "suite": "queues", "case": case, "impl": imp, "threads": threads, "unit": "ns/op",
             "median": 2.5, "min": 2.0, "p90": 3.0, "rounds": 15
         })
     }
@@ -368,6 +384,16 @@ mod tests {
         let no_steal = all_rows().into_iter().filter(|row| row["case"] != "steal").collect();
         assert!(verdict(no_steal).unwrap_err().to_string().contains("steal"));
         assert!(verdict(Vec::new()).is_err());
+    }
+
+    #[test]
+    fn a_missing_number_of_threads_is_named() {
+        let with = |threads: u64| {
+            let mut rows = all_rows();
+            rows.iter_mut().for_each(|row| row["threads"] = threads.into());
+            verdict(rows).unwrap_err().to_string()
+        };
+        assert_eq!((with(1), with(2)), ("no row has `threads`: 2".to_owned(), "no row has `threads`: 1".to_owned()));
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! Saves checkpoints of all ranks on rank 0. The format is the same as on a single machine.
 
 use std::path::Path;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::{Duration, Instant};
 
 use filch_dd::checkpoint::{remove_partial_files, Checkpoint, CheckpointError};
@@ -9,6 +9,7 @@ use filch_mpi::RunCheckpoint;
 
 use super::super::checkpoint::{resume_command, warn};
 use crate::format::time;
+use crate::sync::lock;
 
 /// The state of this run's checkpoints, shared with the thread that writes them.
 #[derive(Clone, Debug, Default)]
@@ -92,7 +93,7 @@ impl SavedCheckpoints {
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.0)
     }
 }
 

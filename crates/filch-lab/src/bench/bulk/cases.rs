@@ -105,6 +105,11 @@ pub(crate) fn all() -> Vec<Case> {
     cases
 }
 
+/// Whether a quick run measures the steal of a share.
+pub(crate) fn is_quick_steal(percent: usize, fill: Fill, busy: bool) -> bool {
+    matches!(percent, 10 | 30 | 60) && !(busy && fill == Fill::BatchesOfFour)
+}
+
 /// The cases of one size of graph.
 pub(crate) fn graphs(nodes: usize) -> [Case; 2] {
     [NodeCost::Uniform, NodeCost::Skewed].map(|cost| Case::Dag { cost, nodes })

@@ -50,7 +50,8 @@ pub(crate) struct Bulk {
     pub(crate) nodes: Option<usize>,
 }
 
-fn graph_nodes(text: &str) -> Result<usize, String> {
+/// Parses the number of nodes of a graph.
+pub(crate) fn graph_nodes(text: &str) -> Result<usize, String> {
     match cases::parse_nodes(text) {
         Some(nodes @ 1_000..=MOST_NODES) => Ok(nodes),
         Some(_) => Err(format!("graphs have 1000 to {MOST_NODES} nodes")),
@@ -91,9 +92,7 @@ impl Suite for Bulk {
             Case::Dag { nodes, .. } if nodes < FEW_NODES => options.quick,
             Case::Dag { nodes, .. } => nodes <= USUAL_NODES || self.largest,
             Case::Steal { .. } if options.threads.most() < 2 => false,
-            Case::Steal { percent, fill, busy } if options.quick => {
-                matches!(percent, 10 | 30 | 60) && !(busy && fill == Fill::BatchesOfFour)
-            }
+            Case::Steal { percent, fill, busy } if options.quick => cases::is_quick_steal(percent, fill, busy),
             _ => true,
         }
     }

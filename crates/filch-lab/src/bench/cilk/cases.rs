@@ -37,8 +37,8 @@ impl Case {
             Some("quicksort") => Some("table 1 has no order of the numbers; here it is random"),
             Some("knapsack") => Some("table 1 has no items; with these, luck hardly changes the length of the search"),
             Some("cholesky") => Some(
-                "table 1 has no positions of the nonzero numbers; here they are near the diagonal, because otherwise \
-                 nearly all of the matrix fills up",
+                "table 1 has no positions of the nonzeros; here they are near the diagonal, else the matrix fills up. \
+                 The 40,000 include the diagonal and both sides",
             ),
             _ => None,
         }

@@ -2,6 +2,8 @@
 //!
 //! They join through a pointer, which costs a few nanoseconds where a part takes a microsecond.
 //!
+//! Such a join sees if the contender loses one of its jobs or runs it twice.
+//!
 //! A program that is generic over how it forks is compiled for each of a dozen contenders. Programs
 //! that do little else than fork need that.
 
@@ -87,8 +89,9 @@ enum State<S, R> {
 
 impl<S: FnOnce(&mut dyn Joiner) -> R, R> State<S, R> {
     fn run(&mut self, context: &mut dyn Joiner) {
-        if let State::Before(side) = mem::replace(self, State::During) {
-            *self = State::After(side(context));
+        match mem::replace(self, State::During) {
+            State::Before(side) => *self = State::After(side(context)),
+            State::During | State::After(_) => panic!("a job of a join ran twice"),
         }
     }
 
@@ -96,20 +99,42 @@ impl<S: FnOnce(&mut dyn Joiner) -> R, R> State<S, R> {
         match self {
             State::After(result) => result,
             // If a side panics, its join does not return.
-            State::Before(_) | State::During => unreachable!("both sides of a join have run"),
+            State::Before(_) | State::During => panic!("a job of a join was lost"),
         }
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use std::panic::{catch_unwind, AssertUnwindSafe};
+
+    use super::super::programs::{Heat, Jacobi, Strassen};
     use super::*;
+    use crate::bench::contenders::faulty::{Doubling, Losing};
     use crate::bench::work::tests::all_contenders_agree_on;
-    use crate::bench::work::{joins, Queens};
+    use crate::bench::work::{joins, Queens, Quicksort};
 
     #[test]
     fn a_join_through_a_pointer_changes_neither_results_nor_joins() {
         all_contenders_agree_on(&Coarse(Queens(6)));
         assert_eq!(joins(&Coarse(Queens(6))).unwrap(), joins(&Queens(6)).unwrap());
+    }
+
+    /// Returns the panic of a program on a faulty contender.
+    fn panic_of<F: for<'a> Fork<Context<'a> = ()>, W: Work>(work: W) -> &'static str {
+        let work = Coarse(work);
+        let run = AssertUnwindSafe(|| work.run::<F>((), work.input()));
+        let panic = catch_unwind(run).err().expect("the fault was not seen");
+        panic.downcast_ref::<&'static str>().copied().unwrap_or_default()
+    }
+
+    #[test]
+    fn a_job_that_is_lost_or_runs_twice_is_seen_even_if_the_result_is_right() {
+        let twice = "a job of a join ran twice";
+        assert_eq!(panic_of::<Doubling, _>(Heat::new(64)), twice);
+        assert_eq!(panic_of::<Doubling, _>(Jacobi::new(32)), twice);
+        assert_eq!(panic_of::<Doubling, _>(Strassen::new(128)), twice);
+        assert_eq!(panic_of::<Doubling, _>(Quicksort::new(1_000)), twice);
+        assert_eq!(panic_of::<Losing, _>(Quicksort::new(1_000)), "a job of a join was lost");
     }
 }

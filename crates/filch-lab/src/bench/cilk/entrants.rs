@@ -16,6 +16,7 @@ use crate::bench::rounds::Runner;
 use crate::bench::throughput;
 use crate::bench::work::Work;
 use crate::figures::Series;
+use crate::sync::{lock, unpoisoned};
 
 /// Entrants that are not compared closely.
 ///
@@ -176,9 +177,9 @@ where
                 .with_context(|| format!("an engine of {threads} threads could not be started"))?;
             let before = Mutex::new(Thefts::default());
             let nanos = throughput::in_pool::<Engine<Q>, W>(&pool, work, 1, || {
-                *before.lock().unwrap_or_else(|poisoned| poisoned.into_inner()) = pool.thefts();
+                *lock(&before) = pool.thefts();
             })?;
-            let before = before.into_inner().unwrap_or_else(|poisoned| poisoned.into_inner());
+            let before = unpoisoned(before.into_inner());
             let mut thefts = pool.thefts();
             thefts.steals -= before.steals;
             thefts.aborts -= before.aborts;

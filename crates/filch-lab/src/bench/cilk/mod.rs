@@ -29,7 +29,8 @@ use cases::Case;
 use measure::Plan;
 
 pub(crate) use claims::{
-    is_of_the_paper, ratio, ratios, verdicts, CENTRAL, FF_THE, PARTITION, RAYON, RUNTIME, SHARING, THEP, THEP_INFINITE,
+    is_of_the_paper, ratio, ratios, verdicts, why_thep_is_left_out, CENTRAL, FF_THE, PARTITION, RAYON, RUNTIME,
+    SHARING, THEP, THEP_INFINITE,
 };
 pub(crate) use normalised::{fence_removal, is_fine_grained, BASELINE as THE};
 

@@ -2,6 +2,7 @@
 
 use super::filch::FilchJoin;
 use super::rayon::Rayon;
+use super::serial::Serial;
 use super::Fork;
 
 /// A way to fork that also has scopes and worklists.
@@ -32,6 +33,28 @@ impl Tasks for FilchJoin {
 
     fn worklist(root: usize, visit: impl Fn(usize, &mut dyn FnMut(usize)) + Sync) {
         filch::explore([root], |task, worker| visit(task, &mut |next| worker.push(next)));
+    }
+}
+
+/// A spawned task runs at once, on the calling thread.
+impl Tasks for Serial {
+    type Scope<'scope> = ();
+
+    #[inline(always)]
+    fn scope<'scope>(body: impl FnOnce(&Self::Scope<'scope>) + Send) {
+        body(&());
+    }
+
+    #[inline(always)]
+    fn spawn<'scope>(scope: &Self::Scope<'scope>, task: impl FnOnce(&Self::Scope<'scope>) + Send + 'scope) {
+        task(scope);
+    }
+
+    fn worklist(root: usize, visit: impl Fn(usize, &mut dyn FnMut(usize)) + Sync) {
+        let mut tasks = vec![root];
+        while let Some(task) = tasks.pop() {
+            visit(task, &mut |next| tasks.push(next));
+        }
     }
 }
 

@@ -14,8 +14,8 @@ use crate::bench::contenders::{
 use crate::bench::cpu;
 use crate::bench::rounds::{interleave, Effort, Runner};
 use crate::bench::work::{self, BusyTree, Fib, Queens, Quicksort, Shape, Skewed, Tree, Work};
-use crate::bench::Threads;
 pub(super) use crate::bench::SERIAL_PAIR;
+use crate::bench::{Threads, THREADS};
 use crate::figures::Series;
 
 /// The unit of time per join.
@@ -38,6 +38,8 @@ pub(crate) const SWITCHES_A_SECOND: &str = "switches/s";
 pub(crate) const CPU_MICROS_A_TICK: &str = "cpu-us/tick";
 /// The unit of the process's CPU time per tick, without the work itself.
 pub(crate) const EXTRA_CPU_MICROS_A_TICK: &str = "extra-cpu-us/tick";
+/// The unit of time per task of a scope.
+pub(crate) const NANOS_A_TASK: &str = "ns/task";
 /// The unit of time from entering a pool to the first instruction inside.
 pub(crate) const NANOS_A_WAKE: &str = "ns/wake";
 
@@ -65,6 +67,8 @@ pub(crate) enum Case {
     Fib(u32),
     /// The sum of a binary tree.
     Tree { layers: u32 },
+    /// The sum of a large tree, only by the contenders that a claim compares.
+    LargeTree { layers: u32 },
     /// The same sum, each time after an idle millisecond.
     TreeAfterGaps { layers: u32 },
     /// All ways to place this many queens.
@@ -73,6 +77,8 @@ pub(crate) enum Case {
     Quicksort { millions: u64 },
     /// A search of an unbalanced tree.
     Skewed,
+    /// A scope that spawns this many tasks, which do almost nothing.
+    Scope { tasks: usize },
     /// An idle pool.
     Idle,
     /// A pool that gets 50 microseconds of work each millisecond, which can be shared.
@@ -93,11 +99,12 @@ impl fmt::Display for Case {
         };
         match *self {
             Case::Fib(n) => write!(f, "fib-{n}"),
-            Case::Tree { layers } => write!(f, "tree-{}", nodes(layers)),
+            Case::Tree { layers } | Case::LargeTree { layers } => write!(f, "tree-{}", nodes(layers)),
             Case::TreeAfterGaps { layers } => write!(f, "tree-{}-gap", nodes(layers)),
             Case::Queens(n) => write!(f, "queens-{n}"),
             Case::Quicksort { millions } => write!(f, "quicksort-{millions}m"),
             Case::Skewed => f.write_str("skewed"),
+            Case::Scope { tasks } => write!(f, "scope-{}k", tasks / 1_000),
             Case::Idle => f.write_str("idle"),
             Case::Tick => f.write_str("tick"),
             Case::TickSerial => f.write_str("tick-serial"),
@@ -113,10 +120,12 @@ impl Case {
         match self {
             Case::Fib(_) => "nothing but joins",
             Case::Tree { .. } => "the sum of a binary tree of boxes, called back to back from inside the pool",
+            Case::LargeTree { .. } => "the sum of a binary tree of boxes, only by the contenders that a claim compares",
             Case::TreeAfterGaps { .. } => "the same sum, each time after the caller slept for 1 ms inside the pool",
             Case::Queens(_) => "a search that joins wherever a row offers a choice",
             Case::Quicksort { .. } => "a sort of random numbers, with joins down to 32 of them",
             Case::Skewed => "a search of a tree that cannot be divided evenly in advance",
+            Case::Scope { .. } => "a scope opened inside the pool, whose tasks only count their runs",
             Case::Idle => "an idle pool, after some work",
             Case::Tick => "50 us of work in 64 parts, entered from outside each ms",
             Case::TickSerial => "50 us of work in one part, entered from outside each ms",
@@ -149,12 +158,14 @@ impl Case {
         match self {
             Case::Fib(n) => self.throughput(plan, effort, threads, &Fib(n)),
             Case::Tree { layers } => self.throughput(plan, effort, threads, &Tree::new(layers)),
+            Case::LargeTree { layers } => self.large_tree(effort, threads, &Tree::new(layers)),
             Case::TreeAfterGaps { layers } => self.after_gaps(plan, effort, threads, &Tree::new(layers)),
             Case::Queens(n) => self.throughput(plan, effort, threads, &Queens(n)),
             Case::Quicksort { millions } => {
                 self.throughput(plan, effort, threads, &Quicksort::new(millions * 1_000_000))
             }
             Case::Skewed => self.throughput(plan, effort, threads, &Skewed::new()),
+            Case::Scope { tasks } => self.scope(plan, effort, threads, tasks),
             Case::Idle => self.idle(plan, effort, threads),
             Case::Tick => self.tick(plan, effort, threads, &BusyTree::lasting(TICK, 64)),
             Case::TickSerial => self.tick(plan, effort, threads, &BusyTree::lasting(TICK, 1)),
@@ -210,6 +221,24 @@ impl Case {
         interleave(&self.to_string(), &[unit], &runners, effort)
     }
 
+    /// Measures the contenders of the claim about a large tree, with two threads if there are two.
+    fn large_tree<W: Work>(self, effort: Effort, threads: &Threads, work: &W) -> Result<Vec<Series>> {
+        let joins = work::joins(work)? as f64;
+        let count = if threads.have_two() { THREADS } else { threads.most() };
+        let runner = |name, measure: fn(&W, usize, usize) -> Result<f64>| Runner {
+            name,
+            threads: count,
+            measure: Box::new(move || Ok(vec![measure(work, count, 1)? / joins])),
+        };
+        let runners = [
+            runner(FilchWorker::NAME, measure::back_to_back::<FilchWorker, W>),
+            runner(FilchMaybe::NAME, measure::back_to_back::<FilchMaybe, W>),
+            runner(Rayon::NAME, measure::back_to_back::<Rayon, W>),
+            runner(Chili::NAME, measure::back_to_back::<Chili, W>),
+        ];
+        interleave(&self.to_string(), &[NANOS_A_JOIN], &runners, effort)
+    }
+
     fn after_gaps<W: Work>(self, plan: &Plan, effort: Effort, threads: &Threads, work: &W) -> Result<Vec<Series>> {
         let joins = work::joins(work)? as f64;
         let runner = |name, threads, measure: fn(&W, usize, usize) -> Result<measure::AfterGaps>| Runner {
@@ -233,6 +262,25 @@ impl Case {
             ]);
         }
         interleave(&self.to_string(), &[NANOS_A_JOIN, CPU_MICROS_A_CALL], &runners, effort)
+    }
+
+    /// Measures a scope.
+    ///
+    /// chili takes no part: it has no scopes of tasks.
+    fn scope(self, plan: &Plan, effort: Effort, threads: &Threads, tasks: usize) -> Result<Vec<Series>> {
+        let runner = |name, threads, measure: fn(usize, usize, usize) -> Result<f64>| Runner {
+            name,
+            threads,
+            measure: Box::new(move || Ok(vec![measure(threads, tasks, plan.scopes)?])),
+        };
+        let mut runners = vec![runner(Serial::NAME, 1, measure::scope::<Serial>)];
+        for &threads in threads.counts() {
+            runners.extend([
+                runner(Filch::NAME, threads, measure::scope::<Filch>),
+                runner(Rayon::NAME, threads, measure::scope::<Rayon>),
+            ]);
+        }
+        interleave(&self.to_string(), &[NANOS_A_TASK], &runners, effort)
     }
 
     fn idle(self, plan: &Plan, effort: Effort, threads: &Threads) -> Result<Vec<Series>> {

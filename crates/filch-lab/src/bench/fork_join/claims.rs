@@ -4,6 +4,7 @@ use super::cases::{
     CPU_MILLIS_A_SECOND, ENGINE_EVENTS, EXTRA_CPU_MICROS_A_TICK, MILLIS_A_RUN, NANOS_A_JOIN, NANOS_A_WAKE,
     POOL_CPU_MILLIS_A_SECOND, SERIAL_CALL_PAIR, SERIAL_PAIR, SWITCHES_A_SECOND,
 };
+use crate::bench::cpu::WHY_NOT_MEASURED;
 use crate::bench::work::Shape;
 use crate::bench::THREADS;
 use crate::claims::{geometric_mean, Bound, Claim, Contender, Criterion, Figures, Rounds, Source, Verdict};
@@ -136,14 +137,17 @@ fn of_filch(figures: Figures<'_>) -> Vec<Verdict> {
         claim("A pool without work uses almost no CPU time: less than half a millisecond per second.").judged(
             "",
             [idle("its threads:", POOL_CPU_MILLIS_A_SECOND), idle("the process:", CPU_MILLIS_A_SECOND)],
-        ),
+        )
+        .or_because(WHY_NOT_MEASURED),
         claim("The threads of a pool without work are not switched to, in any round.")
-            .judged("worst round", [Criterion::new("", switches, Bound::AtMost(0.0)).with_unit("switches/s")]),
+            .judged("worst round", [Criterion::new("", switches, Bound::AtMost(0.0)).with_unit("switches/s")])
+            .or_because(WHY_NOT_MEASURED),
         claim(
             "A pool that gets a little work every millisecond uses at most a third of rayon's CPU time, not counting the work \
              itself.",
         )
-        .judged("3 x filch - rayon", [ticks("work in 64 parts:", "tick"), ticks("in one:", "tick-serial")]),
+        .judged("3 x filch - rayon", [ticks("work in 64 parts:", "tick"), ticks("in one:", "tick-serial")])
+        .or_because(WHY_NOT_MEASURED),
         claim("A sleeping pool wakes at least as fast as rayon's.").judged("filch / rayon", wakes),
         claim(
             "With 4 to 32 workers whose leaves sleep, filch takes at most 1.03 times as long as if a waiting worker ran any \
@@ -168,7 +172,12 @@ fn many_workers(figures: Figures<'_>) -> Vec<Criterion> {
             })
             .collect::<Vec<_>>()
     };
-    of_filch.filter(|series| is_wide(&series.case)).flat_map(|series| compare(&series.case, series.threads)).collect()
+    let measured = of_filch.filter(|series| is_wide(&series.case));
+    let missing = Criterion::new("programs that did not run", None, Bound::AtMost(1.05));
+    measured
+        .flat_map(|series| compare(&series.case, series.threads))
+        .chain(figures.is_incomplete.then_some(missing))
+        .collect()
 }
 
 #[cfg(test)]

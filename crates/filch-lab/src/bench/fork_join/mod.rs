@@ -27,12 +27,18 @@ use plan::Plan;
 
 pub(crate) use cases::{
     ENGINE_BARRIER, ENGINE_EVENTS, EXTRA_CPU_MICROS_A_TICK, JOINS_OF_ENGINES, MILLIS_A_RUN, MILLIS_A_SORT,
-    NANOS_A_JOIN, NANOS_A_WAKE, POOL_CPU_MILLIS_A_SECOND, WIDTHS,
+    NANOS_A_JOIN, NANOS_A_TASK, NANOS_A_WAKE, POOL_CPU_MILLIS_A_SECOND, WIDTHS,
 };
 pub(crate) use claims::{fib, join_cost, verdicts, wake_cost};
 
 /// The suite's name.
 pub(crate) const SUITE: &str = "fork-join";
+
+/// The layers of the largest tree.
+const LARGE: u32 = 24;
+
+/// The number of tasks in the case of a scope.
+const SCOPE: usize = 10_000;
 
 /// The shortest time limit that is enough for a few long rounds.
 ///
@@ -61,11 +67,12 @@ impl Suite for ForkJoin {
             Case::Tree { layers: 10 },
             Case::Tree { layers: 15 },
             Case::TreeAfterGaps { layers: 15 },
-            Case::Tree { layers: 24 },
+            if is_short { Case::LargeTree { layers: LARGE } } else { Case::Tree { layers: LARGE } },
             Case::Queens(if is_short { 11 } else { 13 }),
             // Ten million numbers would take half of a quick run.
             Case::Quicksort { millions: options.choose(1, 10) },
             Case::Skewed,
+            Case::Scope { tasks: SCOPE },
             Case::Idle,
             Case::Tick,
             Case::TickSerial,
@@ -73,7 +80,6 @@ impl Suite for ForkJoin {
         ];
         cases.extend(Shape::ALL.map(Case::Wide));
         cases.retain(|case| cpu::IS_SUPPORTED || !case.needs_cpu_time());
-        cases.retain(|case| !(is_short && *case == Case::Tree { layers: 24 }));
         Ok(cases)
     }
 
@@ -85,12 +91,15 @@ impl Suite for ForkJoin {
             }
             Case::Idle if !options.quick => return Effort::exactly(5),
             _ if !options.quick => return Effort::exactly(15),
-            Case::Fib(_) => 6_500,
+            Case::Fib(_) => 5_500,
             Case::Tree { layers: 16.. } => 3_500,
+            // Beside the time to allocate the tree.
+            Case::LargeTree { .. } => 3_000,
             // A round has a watch for each contender.
             Case::Idle => 5_000,
             Case::TreeAfterGaps { .. } | Case::Wake | Case::Tick | Case::TickSerial => 2_000,
             Case::Queens(_) => 3_500,
+            Case::Scope { .. } => 1_000,
             Case::Wide(_) => 400,
             _ => 1_500,
         };
@@ -141,9 +150,19 @@ mod tests {
     #[test]
     fn cases_have_the_names_that_plots_know() {
         let names = selected(&ForkJoin::default(), false, &[]).unwrap();
-        for name in ["fib-38", "tree-1023", "tree-32767", "tree-16m", "queens-13", "quicksort-10m", "skewed", "wake"]
-            .into_iter()
-            .chain(Shape::ALL.map(Shape::name))
+        for name in [
+            "fib-38",
+            "tree-1023",
+            "tree-32767",
+            "tree-16m",
+            "queens-13",
+            "quicksort-10m",
+            "skewed",
+            "scope-10k",
+            "wake",
+        ]
+        .into_iter()
+        .chain(Shape::ALL.map(Shape::name))
         {
             assert!(names.contains(&name.to_owned()), "{name} is not in {names:?}");
         }
@@ -177,12 +196,14 @@ mod tests {
     }
 
     #[test]
-    fn a_short_time_limit_leaves_out_the_largest_programs() {
+    fn a_short_time_limit_has_smaller_programs_and_fewer_contenders() {
         let limited = |rounds, time| Options { limit: Some(Limit { rounds, time }), ..options(false, &[]) };
         let short = limited(7, Duration::from_secs(5));
         let cases_of_short = ForkJoin::default().cases(&short).unwrap();
         assert!(cases_of_short.contains(&Case::Fib(30)) && cases_of_short.contains(&Case::Queens(11)));
-        assert!(!cases_of_short.contains(&Case::Tree { layers: 24 }));
+        assert!(!cases_of_short.contains(&Case::Tree { layers: LARGE }));
+        assert!(cases_of_short.contains(&Case::LargeTree { layers: LARGE }));
+        assert_eq!(Case::LargeTree { layers: LARGE }.to_string(), "tree-16m");
         assert_eq!(ForkJoin::default().cases(&limited(2, Duration::MAX)).unwrap(), cases(false));
     }
 

@@ -9,6 +9,8 @@ use super::cases::WIDTHS;
 pub(crate) struct Plan {
     /// The approximate number of joins in a sample. A tree is summed repeatedly to reach it.
     pub(crate) joins_a_sample: u64,
+    /// Scopes per sample.
+    pub(crate) scopes: usize,
     /// Runs per sample, each after a gap.
     pub(crate) gaps: usize,
     /// The time for which an idle pool is watched.
@@ -29,6 +31,7 @@ impl Plan {
     /// For published figures.
     pub(crate) const FULL: Plan = Plan {
         joins_a_sample: 2_000_000,
+        scopes: 50,
         gaps: 60,
         watch: Duration::from_secs(1),
         ticks: 100,
@@ -41,6 +44,7 @@ impl Plan {
     /// For a first look. Wide cases have fewer workers.
     pub(crate) const QUICK: Plan = Plan {
         joins_a_sample: 500_000,
+        scopes: 10,
         gaps: 30,
         watch: Duration::from_millis(80),
         ticks: 30,

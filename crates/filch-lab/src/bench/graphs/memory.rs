@@ -19,11 +19,14 @@ pub(crate) const BYTES_AN_EDGE: &str = "bytes/edge";
 /// The unit of the graph's and the closure's bytes per vertex.
 pub(crate) const BYTES_A_VERTEX: &str = "bytes/vertex";
 /// The unit of the largest number of queued tasks.
-const LARGEST_WORKLIST: &str = "queued-tasks";
+pub(crate) const LARGEST_WORKLIST: &str = "queued-tasks";
 /// The unit of the process's peak memory use, counted from when the graph is built.
 const PEAK_MEGABYTES: &str = "peak-MB";
 
-const VERTICES: usize = 10_000_000;
+/// The bytes of a queued task.
+pub(crate) const BYTES_A_TASK: f64 = 8.0;
+
+pub(crate) const VERTICES: usize = 10_000_000;
 const EDGES: usize = 30_000_000;
 
 /// Measures the case once: these figures do not scatter.

@@ -68,12 +68,14 @@ impl Suite for Graphs {
         !options.quick || (shape.vertices <= QUICK_VERTICES && !(is_short && *form == Form::Unsorted))
     }
 
-    /// There are at least as many rounds as in the paper. If rounds are short, there are enough for
-    /// an interval around ratios close to 1.
-    fn effort(&self, _: &Case, options: &Options) -> Effort {
+    /// A full run has at least as many rounds as the papers: ten of the closures of figure 11, five
+    /// of the others. If rounds are short, there are enough for an interval around ratios close to 1.
+    fn effort(&self, case: &Case, options: &Options) -> Effort {
+        let is_of_figure_11 = matches!(case, Case::Traversal { task: Task::Closure, form: Form::Sorted, .. });
+        let at_least = if is_of_figure_11 { 10 } else { 5 };
         options.choose(
             Effort { rounds: 5, at_least: 1, time: Duration::from_millis(1_800) },
-            Effort { rounds: 15, at_least: 5, time: Duration::from_secs(20) },
+            Effort { rounds: 15, at_least, time: Duration::from_secs(20) },
         )
     }
 
@@ -133,6 +135,16 @@ mod tests {
         assert_eq!(names(false, "closure/torus").unwrap().len(), 9);
         let refusal = names(true, "bfs").unwrap_err();
         assert!(refusal.contains("no case begins with `bfs`; there are closure/kgraph-250k"), "{refusal}");
+    }
+
+    #[test]
+    fn a_full_run_has_at_least_the_rounds_of_the_papers() {
+        let rounds = |name: &str| {
+            let case = cases::all().into_iter().find(|case| case.to_string() == name).unwrap();
+            Graphs::default().effort(&case, &options(false, &[])).at_least
+        };
+        assert_eq!([rounds("closure/torus-4m"), rounds("closure/random-2m-6m")], [10; 2]);
+        assert_eq!([rounds("closure/torus-4m/unsorted"), rounds("spanning-tree/torus-4m")], [5; 2]);
     }
 
     #[test]

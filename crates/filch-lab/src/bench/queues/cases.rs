@@ -8,6 +8,7 @@ use std::hint::black_box;
 use std::time::{Duration, Instant};
 
 use anyhow::{bail, Result};
+use filch_queue::bound::Bound;
 use filch_queue::Steal;
 
 use super::contenders::Contender;
@@ -104,6 +105,8 @@ pub(crate) struct Setup {
     pub(crate) calibration: Calibration,
     /// The cores that the threads run on.
     pub(crate) cores: Cores,
+    /// The bound that the fence-free queues are made with.
+    pub(crate) bound: Bound,
 }
 
 /// One measurement.
@@ -123,28 +126,28 @@ impl Sample {
 
 /// Measures `case` once.
 pub(crate) fn measure<C: Contender>(case: Case, setup: &Setup) -> Result<Sample> {
-    let plan = &setup.plan;
+    let (plan, bound) = (&setup.plan, setup.bound);
     match case {
-        Case::Burst => burst::<C, Sum>(plan.bursts, 0),
-        Case::BurstByReference => burst_by_reference::<C>(plan.bursts),
-        Case::PushThenPop => push_then_pop::<C>(plan.tasks),
-        Case::PushGrow => push_grow::<C>(plan.tasks),
-        Case::PopOnly => pop_only::<C>(plan.tasks),
-        Case::Steal => steal::<C>(if C::EXPENSIVE_STEALS { plan.expensive_steals } else { plan.steals }),
-        Case::PushUnderTheft => theft::push_under_theft::<C>(plan.bursts_under_theft, setup.cores),
-        Case::TaskCost(nanos) => burst::<C, Busy>(plan.bursts_of(nanos), setup.calibration.steps(nanos)),
+        Case::Burst => burst::<C, Sum>(plan.bursts, 0, bound),
+        Case::BurstByReference => burst_by_reference::<C>(plan.bursts, bound),
+        Case::PushThenPop => push_then_pop::<C>(plan.tasks, bound),
+        Case::PushGrow => push_grow::<C>(plan.tasks, bound),
+        Case::PopOnly => pop_only::<C>(plan.tasks, bound),
+        Case::Steal => steal::<C>(if C::EXPENSIVE_STEALS { plan.expensive_steals } else { plan.steals }, bound),
+        Case::PushUnderTheft => theft::push_under_theft::<C>(plan.bursts_under_theft, setup.cores, bound),
+        Case::TaskCost(nanos) => burst::<C, Busy>(plan.bursts_of(nanos), setup.calibration.steps(nanos), bound),
     }
 }
 
-fn burst<C: Contender, W: Work>(bursts: usize, steps: u64) -> Result<Sample> {
+fn burst<C: Contender, W: Work>(bursts: usize, steps: u64, bound: Bound) -> Result<Sample> {
     let warm_up = bursts.div_ceil(10);
-    let (popped, elapsed) = run_owned_bursts::<C, W>(black_box(warm_up), black_box(bursts), black_box(steps))?;
+    let (popped, elapsed) = run_owned_bursts::<C, W>(black_box(warm_up), black_box(bursts), black_box(steps), bound)?;
     popped.check(bursts * BURST)?;
     Ok(Sample::new(elapsed, bursts * BURST))
 }
 
-fn burst_by_reference<C: Contender>(bursts: usize) -> Result<Sample> {
-    let (owner, _thief) = C::fresh(ROOM)?;
+fn burst_by_reference<C: Contender>(bursts: usize, bound: Bound) -> Result<Sample> {
+    let (owner, _thief) = C::fresh(ROOM, bound)?;
     let sample = time_bursts(bursts, 0, |bursts, steps| run_bursts::<C, Sum>(&owner, bursts, steps))?;
     check_empty::<C>(&owner)?;
     Ok(sample)
@@ -162,8 +165,8 @@ pub(super) fn time_bursts(bursts: usize, steps: u64, run: impl Fn(usize, u64) ->
     Ok(Sample::new(elapsed, bursts * BURST))
 }
 
-fn push_then_pop<C: Contender>(tasks: usize) -> Result<Sample> {
-    let (owner, _thief) = C::fresh(tasks)?;
+fn push_then_pop<C: Contender>(tasks: usize, bound: Bound) -> Result<Sample> {
+    let (owner, _thief) = C::fresh(tasks, bound)?;
     let start = Instant::now();
     run_pushes::<C>(&owner, black_box(tasks));
     let popped = run_pops::<C>(&owner, black_box(tasks));
@@ -173,8 +176,8 @@ fn push_then_pop<C: Contender>(tasks: usize) -> Result<Sample> {
     Ok(Sample::new(elapsed, tasks))
 }
 
-fn push_grow<C: Contender>(tasks: usize) -> Result<Sample> {
-    let (owner, _thief) = C::fresh(tasks)?;
+fn push_grow<C: Contender>(tasks: usize, bound: Bound) -> Result<Sample> {
+    let (owner, _thief) = C::fresh(tasks, bound)?;
     let start = Instant::now();
     run_pushes::<C>(&owner, black_box(tasks));
     let elapsed = start.elapsed();
@@ -183,8 +186,8 @@ fn push_grow<C: Contender>(tasks: usize) -> Result<Sample> {
     Ok(Sample::new(elapsed, tasks))
 }
 
-fn pop_only<C: Contender>(tasks: usize) -> Result<Sample> {
-    let (owner, _thief) = C::fresh(tasks)?;
+fn pop_only<C: Contender>(tasks: usize, bound: Bound) -> Result<Sample> {
+    let (owner, _thief) = C::fresh(tasks, bound)?;
     run_pushes::<C>(&owner, tasks);
     let start = Instant::now();
     let popped = run_pops::<C>(&owner, black_box(tasks));
@@ -194,9 +197,9 @@ fn pop_only<C: Contender>(tasks: usize) -> Result<Sample> {
     Ok(Sample::new(elapsed, tasks))
 }
 
-fn steal<C: Contender>(steals: usize) -> Result<Sample> {
+fn steal<C: Contender>(steals: usize, bound: Bound) -> Result<Sample> {
     let tasks = steals + LEFT_AFTER_STEALS;
-    let (owner, thief) = C::fresh(tasks)?;
+    let (owner, thief) = C::fresh(tasks, bound)?;
     run_pushes::<C>(&owner, tasks);
     let start = Instant::now();
     let mut stolen = run_steals::<C>(&thief, black_box(steals));
@@ -260,8 +263,13 @@ fn check_empty<C: Contender>(owner: &C::Owner) -> Result<()> {
 
 /// Runs bursts on an owner that is a local variable, as in a worker's loop.
 #[inline(never)]
-fn run_owned_bursts<C: Contender, W: Work>(warm_up: usize, bursts: usize, steps: u64) -> Result<(Popped, Duration)> {
-    let (owner, _thief) = C::fresh(ROOM)?;
+fn run_owned_bursts<C: Contender, W: Work>(
+    warm_up: usize,
+    bursts: usize,
+    steps: u64,
+    bound: Bound,
+) -> Result<(Popped, Duration)> {
+    let (owner, _thief) = C::fresh(ROOM, bound)?;
     bursts_of_tasks::<C, W>(&owner, warm_up, steps).check(warm_up * BURST)?;
     let start = Instant::now();
     let popped = bursts_of_tasks::<C, W>(&owner, bursts, steps);
@@ -345,7 +353,12 @@ mod tests {
     use std::sync::{Arc, Mutex};
 
     use super::*;
+    use crate::bench::bound::{BoundOptions, Vouched};
     use crate::bench::queues::contenders;
+
+    fn vouched() -> Vouched {
+        BoundOptions::default().vouched().unwrap()
+    }
 
     pub(crate) fn tiny() -> Setup {
         let plan = Plan {
@@ -356,7 +369,12 @@ mod tests {
             bursts_under_theft: 2_000,
             time_a_sample: Duration::from_micros(100),
         };
-        Setup { plan, calibration: Calibration::measure(), cores: Cores::choose() }
+        Setup {
+            plan,
+            calibration: Calibration::measure(),
+            cores: Cores::choose(),
+            bound: contenders::bound(&vouched()),
+        }
     }
 
     #[test]
@@ -382,7 +400,7 @@ mod tests {
     fn all_contenders_complete_every_case() {
         let setup = tiny();
         for case in Plan::cases(2, &[0, 10]) {
-            for entry in contenders::all().iter().filter(|entry| (entry.takes_part)(case)) {
+            for entry in contenders::all().iter().filter(|entry| entry.is_measured(case, &vouched())) {
                 if let Err(error) = (entry.measure)(case, &setup) {
                     panic!("{} in {case}: {error:#}", entry.name);
                 }
@@ -399,7 +417,7 @@ mod tests {
         type Owner = Arc<Mutex<VecDeque<usize>>>;
         type Thief = Self::Owner;
 
-        fn fresh(_room: usize) -> Result<(Self::Owner, Self::Thief)> {
+        fn fresh(_room: usize, _bound: Bound) -> Result<(Self::Owner, Self::Thief)> {
             let queue = Self::Owner::default();
             Ok((queue.clone(), queue))
         }

@@ -19,7 +19,8 @@ use super::work::{Busy, Sum, Work};
 /// The floors of this machine.
 pub(crate) fn entries() -> Vec<Entry> {
     let takes_part = |case| matches!(case, Case::Burst | Case::TaskCost(_));
-    let entry = |name, measure| Entry { name, floor: true, takes_part, measure, note: |_| None };
+    let entry =
+        |name, measure| Entry { name, floor: true, trusts_bound: false, takes_part, measure, note: |_, _| None };
     vec![
         entry("floor-lock", |case, setup| measure(case, setup, chase_lev::<Locked, Sum>, chase_lev::<Locked, Busy>)),
         #[cfg(target_arch = "x86_64")]

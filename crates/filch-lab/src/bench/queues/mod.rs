@@ -16,10 +16,11 @@ use std::cell::Cell;
 use anyhow::{Context, Result};
 use clap::{Arg, Args};
 
+use super::bound::{BoundOptions, Vouched};
 use super::busy::Calibration;
 use super::pin::{on_pinned_thread, Cores};
 use super::rounds::{interleave, Effort, Runner};
-use super::{Options, Suite, Threads};
+use super::{Options, Suite};
 use crate::figures::{self, Series};
 use cases::Setup;
 use plan::Plan;
@@ -53,15 +54,29 @@ pub(crate) struct Queues {
           default_values_t = TASK_COSTS)]
     pub(crate) task_costs: Vec<u64>,
 
-    /// The cost of a step of a task.
+    #[command(flatten)]
+    bound: BoundOptions,
+
+    /// What the run depends on, once it is prepared.
     #[arg(skip)]
-    calibration: Option<Calibration>,
+    prepared: Option<Prepared>,
+}
+
+/// What the run depends on.
+#[derive(Debug)]
+struct Prepared {
+    /// The cost of a step of a task.
+    calibration: Calibration,
+    /// The bound of this run.
+    vouched: Vouched,
 }
 
 impl Queues {
-    /// The suite with these costs in the limit study.
-    pub(crate) fn new(task_costs: &[u64]) -> Queues {
-        Queues { task_costs: task_costs.to_vec(), calibration: None }
+    /// The suite with these costs in the limit study, and this bound.
+    ///
+    /// Without a bound, the queues that trust one run without a thief.
+    pub(crate) fn new(task_costs: &[u64], vouched: Vouched) -> Queues {
+        Queues { task_costs: task_costs.to_vec(), bound: BoundOptions::found(vouched), prepared: None }
     }
 }
 
@@ -80,15 +95,22 @@ impl Suite for Queues {
         Effort::exactly(options.choose(12, 15))
     }
 
+    fn check(&self, _: &Options) -> Result<()> {
+        self.bound.vouched().map(|_| ())
+    }
+
     fn prepare(&mut self, _: &[Case], _: &Options) -> Result<()> {
-        self.calibration = Some(on_pinned_thread(Cores::pin_owner, |_| Calibration::measure()));
+        let calibration = on_pinned_thread(Cores::pin_owner, |_| Calibration::measure());
+        self.prepared = Some(Prepared { calibration, vouched: self.bound.vouched()? });
         Ok(())
     }
 
     fn measure(&mut self, &case: &Case, options: &Options, effort: Effort) -> Result<Vec<Series>> {
-        let calibration = self.calibration.context("the cost of a step is unknown")?;
+        let Prepared { calibration, vouched } = self.prepared.as_ref().context("the suite was not prepared")?;
         on_pinned_thread(Cores::pin_owner, |cores| {
-            measure_case(case, &Setup { plan: Plan::of(options), calibration, cores }, effort)
+            let bound = contenders::bound(vouched);
+            let setup = Setup { plan: Plan::of(options), calibration: *calibration, cores, bound };
+            measure_case(case, &setup, vouched, effort)
         })
     }
 
@@ -98,7 +120,18 @@ impl Suite for Queues {
         } else {
             "\nThreads could not be pinned to two cores, so the figures scatter more."
         };
-        format!("queues of {} tasks where one is filled.{scatter}", Plan::of(options).tasks)
+        let left_out = match &self.prepared {
+            Some(Prepared { vouched: Err(why), .. }) => {
+                let queues = contenders::trusting().join(", ");
+                format!("\n{queues} are left out of {}: {why}.", Case::PushUnderTheft)
+            }
+            _ => String::new(),
+        };
+        let ignored = match options.threads.counts().iter().filter(|&&count| count > MAX_THREADS).count() {
+            0 => "",
+            _ => "\nThis suite has at most 2 threads, the owner and one thief. Larger numbers count as 2.",
+        };
+        format!("queues of {} tasks where one is filled.{scatter}{left_out}{ignored}", Plan::of(options).tasks)
     }
 
     fn description(&self, case: &Case) -> String {
@@ -119,15 +152,15 @@ impl Suite for Queues {
         } else {
             String::new()
         };
-        let study = self.calibration.map(|calibration| limit_study::summary(series, calibration));
+        let study = self.prepared.as_ref().map(|prepared| limit_study::summary(series, prepared.calibration));
         format!("{left_out}\n{}", study.unwrap_or_default())
     }
 }
 
 /// Measures all rounds of a case. A contender that takes no part in the case has no series.
-fn measure_case(case: Case, setup: &Setup, effort: Effort) -> Result<Vec<Series>> {
+fn measure_case(case: Case, setup: &Setup, vouched: &Vouched, effort: Effort) -> Result<Vec<Series>> {
     let mut entries = contenders::all();
-    entries.retain(|entry| (entry.takes_part)(case));
+    entries.retain(|entry| entry.is_measured(case, vouched));
     let thefts: Vec<Cell<Option<Theft>>> = entries.iter().map(|_| Cell::default()).collect();
     let runners = entries.iter().zip(&thefts).map(|(entry, thefts)| {
         let measure = move || {
@@ -144,25 +177,17 @@ fn measure_case(case: Case, setup: &Setup, effort: Effort) -> Result<Vec<Series>
     let runners: Vec<Runner<'_>> = runners.collect();
     let mut series = interleave(&case.to_string(), &[NANOS_AN_OPERATION], &runners, effort)?;
     for (series, (entry, theft)) in series.iter_mut().zip(entries.iter().zip(&thefts)) {
-        series.note = note((entry.note)(case), theft.get());
+        series.note = note((entry.note)(case, vouched), theft.get());
     }
     Ok(series)
 }
 
-/// Restricts the option `--threads` to an owner and a thief.
+/// Says what the option `--threads` means here.
 pub(crate) fn threads_argument(threads: Arg) -> Arg {
-    threads
-        .help("Use 2 threads, an owner and a thief, or 1 without the case that needs a thief")
-        .value_parser(queue_threads)
-}
-
-fn queue_threads(text: &str) -> Result<Threads, String> {
-    match text.parse() {
-        Ok(threads @ 1..=MAX_THREADS) => Ok(Threads::from_iter([threads])),
-        Ok(0) => Err("the owner needs a thread; give 1 or 2".to_owned()),
-        Ok(_) => Err("this suite uses at most 2 threads, the owner and one thief; give 1 or 2".to_owned()),
-        Err(_) => Err("this is not a number of threads; give 1 or 2".to_owned()),
-    }
+    threads.help("Use up to 2 threads, an owner and a thief; 1 leaves out the case that needs a thief").long_help(
+        "Use up to 2 threads, an owner and a thief; 1 leaves out the case that needs a thief.\n\n\
+             A list may have larger numbers, as for other suites. They count as 2.",
+    )
 }
 
 fn task_cost(text: &str) -> Result<u64, String> {

@@ -6,6 +6,7 @@ use std::thread;
 use std::time::Instant;
 
 use anyhow::{bail, Result};
+use filch_queue::bound::Bound;
 use filch_queue::Steal;
 
 use super::cases::{Sample, BURST, ROOM};
@@ -33,8 +34,8 @@ impl Theft {
 }
 
 /// The owner's time for a push and a pop while a thief steals.
-pub(super) fn push_under_theft<C: Contender>(bursts: usize, cores: Cores) -> Result<Sample> {
-    let (owner, thief) = C::stealable(ROOM)?;
+pub(super) fn push_under_theft<C: Contender>(bursts: usize, cores: Cores, bound: Bound) -> Result<Sample> {
+    let (owner, thief) = C::stealable(ROOM, bound)?;
     let ready = AtomicBool::new(false);
     let stop = AtomicBool::new(false);
 

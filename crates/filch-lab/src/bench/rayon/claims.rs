@@ -5,6 +5,7 @@ use super::figure::{
     ALLOCATIONS_A_TASK, CPU, CPU_MILLIS_A_SECOND, EXTRA_CPU_MICROS_A_TICK, NANOS_A_CALL, NANOS_A_JOIN, P99,
 };
 use super::variant::Variant;
+use crate::bench::cpu::WHY_NOT_MEASURED;
 use crate::bench::THREADS;
 use crate::claims::{Bound, Claim, Criterion, Figures, Rounds, Source, Verdict};
 use crate::figures::threads;
@@ -102,7 +103,7 @@ pub(crate) fn verdicts(figures: Figures<'_>) -> Vec<Verdict> {
             .judged_each(no_slower(FILCH)),
         claim("With callers in place, no program that calls from outside its pool is slower than on rayon. (Tolerance: 3 %.)")
             .judged_each(no_slower(IN_PLACE)),
-        claim("Over all programs and micro benchmarks, filch is faster: the geometric mean of filch / rayon is below 1.")
+        claim("Over all programs and micro benchmarks, filch is faster: the geometric mean of filch / rayon is below 1. (Without single calls from outside.)")
             .judged("filch / rayon", [1, THREADS].map(mean)),
         claim("For programs that are mostly joins, rayon's own core takes at least 3 times as long.").judged(
             "rayon / filch",
@@ -118,8 +119,11 @@ pub(crate) fn verdicts(figures: Figures<'_>) -> Vec<Verdict> {
         claim(
             "A pool that gets a little work every 4 ms uses at most a third of rayon's CPU time, not counting the work itself.",
         )
-        .judged("3 x filch - rayon", ticks),
-        claim("An idle process uses less than half a millisecond of CPU time per second.").judged("", idle),
+        .judged("3 x filch - rayon", ticks)
+        .or_because(WHY_NOT_MEASURED),
+        claim("An idle process uses less than half a millisecond of CPU time per second.")
+            .judged("", idle)
+            .or_because(WHY_NOT_MEASURED),
         claim("A task of a scope, or a job spawned by a worker, of five words makes no allocation. (Fewer than one in a hundred: queues grow now and then.)")
             .judged_each(allocations),
         claim("Calls from outside a pool, and programs: the time, the CPU time and the slowest calls are at most 0.8 to 1.15 times those of rayon, by case. (Some pauses between calls have no bound.)")
@@ -143,7 +147,9 @@ fn bounded(
         let label = format!("{}, {}, {}:", series.case, series.unit, threads(series.threads));
         Some(Criterion::new(label, ratio, Bound::AtMost(most)))
     };
-    figures.series.iter().filter(|series| series.name == name).filter_map(criterion).collect()
+    let measured = figures.series.iter().filter(|series| series.name == name).filter_map(criterion);
+    let missing = Criterion::new("programs that did not run", None, Bound::AtMost(1.0));
+    measured.chain(figures.is_incomplete.then_some(missing)).collect()
 }
 
 /// The largest figures as multiples of rayon's, by variant.

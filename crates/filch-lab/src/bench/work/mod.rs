@@ -55,6 +55,8 @@ pub(crate) mod tests {
     };
     use super::*;
 
+    /// A job that runs twice is none: its result is the same, and joins must not count anything while
+    /// they are timed. The warm-up of each pool sees it.
     #[test]
     fn lost_jobs_are_an_error_in_every_program() {
         assert_rejects::<Losing, _>(&Fib(10));

@@ -8,7 +8,8 @@
 //! A calibration is evidence, not proof.
 //!
 //! - The bound is the number of entries that the measurement found in the store buffer, plus one,
-//!   or more: a requested bound, or the bound of the previous file.
+//!   plus a [margin](crate::lab::published::MARGIN), or more: a requested bound, or the bound of the
+//!   previous file.
 //! - A number of entries below the known store buffers of such CPUs is not accepted.
 //! - Hardware threads of a core share its store buffer while they are awake. If the other thread
 //!   was busy all the time, the measurement found half of the buffer. So for a CPU that `filch-lab`
@@ -36,6 +37,7 @@ use serde::{Deserialize, Serialize};
 
 pub(crate) use cpu::{cpuid, Cpu};
 
+use super::published;
 use crate::{figures, input_file};
 
 /// The format name in the file.
@@ -121,14 +123,18 @@ impl Calibration {
         Ok(calibration)
     }
 
-    /// Returns an error if the bound is out of range or not above the measured numbers.
+    /// Returns an error if the bound is out of range or too low for the measured numbers.
     fn checked(&self) -> Result<&Calibration> {
-        let (bound, seen) = (self.bound, self.entries.max(self.largest_violation.unwrap_or(0)));
+        let overtaken = self.largest_violation.map_or(0, |stores| stores.saturating_add(1));
+        let (bound, least) = (self.bound, published::safe_bound(self.entries).max(overtaken));
         ensure!(
             (2..=LARGEST_BOUND).contains(&bound),
             "expected a bound from 2 to {LARGEST_BOUND} stores, found {bound}"
         );
-        ensure!(seen < bound, "expected a bound above the {seen} stores that were measured, found {bound}");
+        ensure!(
+            bound >= least,
+            "expected a bound of at least {least} for the stores that were measured, found {bound}; measure again"
+        );
         ensure!(self.runs > 0, "expected runs of the litmus test, found none");
         Ok(self)
     }
@@ -146,7 +152,7 @@ mod tests {
     fn calibration() -> Calibration {
         Calibration {
             cpu: Cpu::ice_lake(),
-            bound: 73,
+            bound: 81,
             entries: 72,
             runs: 1_500_000,
             largest_violation: Some(66),
@@ -208,7 +214,7 @@ mod tests {
                 assert!(Calibration::parse(&changed).is_err(), "{changed}");
             }
         }
-        assert!(refusal(&text.replace("\"bound\": 73", "\"bound\": 93")).contains("its checksum differs"));
+        assert!(refusal(&text.replace("\"bound\": 81", "\"bound\": 93")).contains("its checksum differs"));
         assert!(refusal(&text.replace("\"runs\"", "\"run\"")).contains("damaged"));
     }
 
@@ -220,9 +226,9 @@ mod tests {
             (0, 0, 1, "expected a bound from 2 to 512 stores, found 0"),
             (513, 0, 1, "found 513"),
             (usize::MAX, 0, 1, "from 2 to 512"),
-            (72, 0, 1, "above the 72 stores that were measured, found 72"),
-            (73, 80, 1, "above the 80 stores that were measured, found 73"),
-            (73, 72, 0, "found none"),
+            (80, 0, 1, "at least 81 for the stores that were measured, found 80"),
+            (81, 81, 1, "at least 82 for the stores that were measured, found 81"),
+            (81, 72, 0, "found none"),
         ] {
             let wrong = Calibration { bound, largest_violation: Some(violation), runs, ..calibration() };
             let said = wrong.write(&path).unwrap_err().to_string();

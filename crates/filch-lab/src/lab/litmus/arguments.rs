@@ -59,7 +59,7 @@ pub(crate) struct Arguments {
     /// Write the bound for such CPUs to this file, as JSON, for `filch-lab bench cilk --calibration`.
     ///
     /// The bound is never below the entries of the store buffer plus one, measured or published,
-    /// nor below the bound that the file already has. Nothing is written if a load overtook more
+    /// plus a margin of a few stores, nor below the bound that the file already has. Nothing is written if a load overtook more
     /// stores, which is recorded in FILE.refuted, or if too few runs could have shown that. Nothing
     /// is written for AMD CPUs either, where stores also wait outside of the store buffer.
     #[arg(long, value_name = "FILE")]

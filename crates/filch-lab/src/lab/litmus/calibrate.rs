@@ -123,10 +123,10 @@ impl<'a> Calibrator<'a> {
 
     /// Returns the calibration of a sweep that stands.
     ///
-    /// The second value says why the bound is more than the store buffer explains, if it is. The
-    /// store buffer is a lower limit for the bound, and no sweep lowers it. A sweep cannot raise it
-    /// either: a violation beyond the store buffer shows only what was caught, not how much more is
-    /// possible.
+    /// The bound has a margin beyond the store buffer: see [`published::MARGIN`]. The second value
+    /// says why the bound is higher than that, if it is. The store buffer and the margin are a lower
+    /// limit for the bound, and no sweep lowers it. A sweep cannot raise it either: a violation
+    /// beyond the store buffer shows only what was caught, not how much more is possible.
     fn calibration(
         &self,
         requested: Option<usize>,
@@ -151,7 +151,7 @@ impl<'a> Calibrator<'a> {
         );
         let mut calibration = Calibration {
             cpu: self.cpu.clone(),
-            bound: sweep.supposed,
+            bound: published::safe_bound(entries),
             entries,
             runs,
             largest_violation: sweep.largest_violation,
@@ -161,7 +161,7 @@ impl<'a> Calibrator<'a> {
         let mut wanted = vec![
             (requested.unwrap_or(0), "--bound asks for it"),
             (
-                published::most_entries(self.cpu, entries) + 1,
+                published::safe_bound(published::most_entries(self.cpu, entries)),
                 "on an unknown CPU half of the buffer may have been measured, while another hardware thread used the other half",
             ),
         ];
@@ -214,9 +214,12 @@ fn if_present<T>(read: Result<T>) -> Result<Option<T>> {
 fn description(path: &Path, calibration: &Calibration, why: Option<&str>) -> String {
     let Calibration { bound, entries, hypervisor, .. } = calibration;
     let mut text = format!("Written to {}: S = {bound} for CPUs of this model.\n", path.display());
-    if let Some(why) = why {
-        text.push_str(&format!("That is more than the {entries} measured entries plus one: {why}.\n"));
-    }
+    let reason = why.map_or_else(String::new, |why| format!(" It is higher than that: {why}."));
+    text.push_str(&format!(
+        "{entries} entries were measured, which gives S = {}: one more, and a margin, because on a CPU with 112 entries \
+         loads overtook a few stores more.{reason}\n",
+        published::safe_bound(*entries)
+    ));
     if *hypervisor {
         text.push_str(
             "This is a virtual machine: the hypervisor decides how the CPU identifies itself, and a host with another CPU may use the same name. \
@@ -256,10 +259,10 @@ mod tests {
         Calibrator::new(&path, &cpu).unwrap().store(None, Some(72), &found(36)).unwrap();
         let again = Calibrator::new(&path, &cpu).unwrap();
         let stands = again.earlier.as_ref().unwrap();
-        assert_eq!((stands.bound, stands.largest_violation), (73, Some(72)));
+        assert_eq!((stands.bound, stands.largest_violation), (81, Some(72)));
         assert_eq!(description(&path, stands, None).contains("a virtual machine"), Cpu::is_under_hypervisor());
-        assert!(description(&path, stands, Some("a reason"))
-            .contains("more than the 72 measured entries plus one: a reason."));
+        assert!(description(&path, stands, None).contains("72 entries were measured, which gives S = 81: one more"));
+        assert!(description(&path, stands, Some("a reason")).contains("higher than that: a reason."));
     }
 
     #[test]
@@ -282,11 +285,11 @@ mod tests {
     fn a_bound_is_never_below_the_requested_published_or_earlier_one() {
         let folder = tempfile::tempdir().unwrap();
         for (number, (cpu, requested, expected)) in [
-            (Cpu::ice_lake(), None, 73),
-            (Cpu::ice_lake(), Some(40), 73),
+            (Cpu::ice_lake(), None, 81),
+            (Cpu::ice_lake(), Some(40), 81),
             (Cpu::ice_lake(), Some(128), 128),
-            (unknown(), None, 145),
-            (unknown(), Some(150), 150),
+            (unknown(), None, 153),
+            (unknown(), Some(160), 160),
         ]
         .into_iter()
         .enumerate()

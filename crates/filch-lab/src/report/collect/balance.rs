@@ -6,7 +6,7 @@
 
 use std::hint::black_box;
 use std::ops::Range;
-use std::sync::{Barrier, Mutex, OnceLock, PoisonError};
+use std::sync::{Barrier, Mutex, OnceLock};
 use std::thread;
 use std::time::Instant;
 
@@ -15,6 +15,7 @@ use filch::Pool;
 
 use super::plan::Amount;
 use crate::bench::busy::{spin, Calibration};
+use crate::sync::{lock, unpoisoned};
 use crate::watch;
 
 /// Runs of the same pieces with different strategies.
@@ -116,7 +117,7 @@ impl Work {
         let began = millis();
         black_box(spin(black_box(self.steps[piece]), piece as u64));
         let (end, stolen) = (millis(), !self.block(worker).contains(&piece));
-        let mut log = logs[worker].lock().unwrap_or_else(PoisonError::into_inner);
+        let mut log = lock(&logs[worker]);
         log.push(Piece { start: began, end, stolen });
     }
 
@@ -164,7 +165,7 @@ impl Work {
 
 impl StrategyRun {
     fn new(name: &'static str, logs: Vec<Log>) -> StrategyRun {
-        let logs = logs.into_iter().map(|log| log.into_inner().unwrap_or_else(PoisonError::into_inner));
+        let logs = logs.into_iter().map(|log| unpoisoned(log.into_inner()));
         let workers: Vec<Vec<Piece>> = logs.collect();
         let pieces = || workers.iter().flatten();
         let total = pieces().map(|piece| piece.end).fold(0.0, f64::max);

@@ -28,7 +28,7 @@ use crate::sync::lock;
 use crate::verify::Summary;
 use crate::{date, interrupt, watch};
 use cpu_time::CpuTime;
-use plan::{Amount, Inputs, Part};
+use plan::{Amount, Choices, Inputs, Part};
 use progress::Progress;
 
 /// How long a part may take to end after Ctrl-C. A part that takes longer is abandoned; its
@@ -44,6 +44,8 @@ pub(super) struct Results {
     pub(super) full: bool,
     /// The machine that was measured.
     pub(super) machine: Machine,
+    /// The sizes of the suites' pools.
+    pub(super) threads: Threads,
     /// When the run began, as text, in UTC.
     pub(super) date: String,
     /// The share of processor time that other machines used, from 0 to 1, if known.
@@ -113,6 +115,7 @@ impl Results {
         Results {
             full: amount == Amount::Full,
             machine: Machine::here(),
+            threads: Threads::default(),
             date: date::now(),
             other_machines: None,
             other_processes: None,
@@ -275,9 +278,11 @@ impl RunState {
 /// Measures these parts in order.
 ///
 /// After Ctrl-C it returns soon with the results so far. A second Ctrl-C ends the program.
-pub(super) fn collect(parts: Vec<Part>, amount: Amount, threads: Threads, left_out: Vec<String>) -> Result<Results> {
+pub(super) fn collect(parts: Vec<Part>, choices: Choices, left_out: Vec<String>) -> Result<Results> {
+    let amount = choices.amount;
     let cpu_time = CpuTime::now();
-    let state = Arc::new(Mutex::new(RunState { results: Results::new(amount, left_out), finished: 0 }));
+    let results = Results { threads: choices.threads.clone(), ..Results::new(amount, left_out) };
+    let state = Arc::new(Mutex::new(RunState { results, finished: 0 }));
     let progress = Progress::begin(parts.iter().map(|part| part.seconds(amount)).collect());
     let (sender, receiver) = mpsc::channel();
     let (bar, interrupted) = (progress.clone(), sender.clone());
@@ -297,7 +302,7 @@ pub(super) fn collect(parts: Vec<Part>, amount: Amount, threads: Threads, left_o
     let names: Vec<&'static str> = parts.iter().map(|part| part.name).collect();
     let run = move || {
         let _done = SendDoneOnDrop(sender);
-        measure(&parts, amount, &threads, &filled, |place, part| bar.part(place, part));
+        measure(&parts, &choices, &filled, |place, part| bar.part(place, part));
     };
     thread::Builder::new().stack_size(STACK).spawn(run).context("cannot start a thread")?;
     if let Ok(Message::Interrupted) = receiver.recv() {
@@ -325,13 +330,7 @@ fn results_so_far(state: &Mutex<RunState>, names: &[&'static str]) -> Results {
 
 /// Measures the parts in order, until the run is over. A part that fails is left out, with its
 /// reason.
-fn measure(
-    parts: &[Part],
-    amount: Amount,
-    threads: &Threads,
-    state: &Mutex<RunState>,
-    begin: impl Fn(usize, &'static str),
-) {
+fn measure(parts: &[Part], choices: &Choices, state: &Mutex<RunState>, begin: impl Fn(usize, &'static str)) {
     let from = |place: usize| parts[place..].iter().map(|part| part.name).collect::<Vec<_>>();
     for (place, part) in parts.iter().enumerate() {
         if watch::is_over() {
@@ -341,8 +340,12 @@ fn measure(
         let inputs = {
             let results = &lock(state).results;
             let knee = results.store_buffer.as_ref().and_then(|curve| curve.knee);
-            let bound = bound_choice::choose(knee, results.litmus.as_ref(), published::are_all);
-            Inputs { amount, threads: threads.clone(), entries: knee.map(|knee| knee.entries), bound }
+            let sweep = results.litmus.as_ref();
+            let bound = match choices.bound {
+                Some(given) => bound_choice::choose_given(given, sweep),
+                None => bound_choice::choose(knee, sweep, published::are_all),
+            };
+            Inputs { choices: choices.clone(), entries: knee.map(|knee| knee.entries), bound }
         };
         let found = panic::catch_unwind(AssertUnwindSafe(|| (part.measure)(&inputs)));
         let found = found.unwrap_or_else(|payload| Err(anyhow!("it panicked: {}", panic_message(&*payload))));

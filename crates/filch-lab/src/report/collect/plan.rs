@@ -18,6 +18,7 @@ use crate::bench::queues::{self, Queues};
 use crate::bench::rayon::{self, Rayon};
 use crate::bench::solver::{self, Solver};
 use crate::bench::{self, Limit, Options, Suite, Threads};
+use crate::figures::Series;
 use crate::lab::{fences, litmus, store_buffer};
 use crate::{figures, verify};
 
@@ -52,16 +53,27 @@ pub(in crate::report) struct Part {
     pub(super) measure: fn(&Inputs) -> Result<PartResult>,
 }
 
+/// What the user chose for all parts.
+#[derive(Clone, Debug)]
+pub(in crate::report) struct Choices {
+    /// How much to measure.
+    pub(in crate::report) amount: Amount,
+    /// The sizes of the suites' pools.
+    pub(in crate::report) threads: Threads,
+    /// The bound that the user vouches for.
+    pub(in crate::report) bound: Option<usize>,
+    /// The number of nodes of further graphs in the suite `bulk`.
+    pub(in crate::report) nodes: Option<usize>,
+}
+
 /// The input of a part.
 #[derive(Clone, Debug)]
 pub(super) struct Inputs {
-    /// How much to measure.
-    pub(super) amount: Amount,
-    /// The sizes of the suites' pools.
-    pub(super) threads: Threads,
+    /// What the user chose.
+    pub(super) choices: Choices,
     /// The number of store buffer entries, if measured before.
     pub(super) entries: Option<usize>,
-    /// The bound that queues may trust, according to earlier parts.
+    /// The bound that queues may trust, according to the user or to earlier parts.
     pub(super) bound: BoundChoice,
 }
 
@@ -79,13 +91,13 @@ pub(in crate::report) const PARTS: [Part; 13] = [
         litmus::measure(&litmus::Options { supposed, runs, seconds }).map(PartResult::Litmus)
     }),
     part(fences::SUITE, [1.5, 5.0, 20.0], |inputs| {
-        fences::measure(inputs.amount != Amount::Full).map(|series| PartResult::Figures(fences::SUITE, series))
+        fences::measure(inputs.choices.amount != Amount::Full).map(|series| PartResult::Figures(fences::SUITE, series))
     }),
     part(queues::SUITE, [2.0, 8.0, 210.0], |inputs| {
         let costs: &[u64] = inputs.choose([&[0, 100], &queues::TASK_COSTS, &queues::TASK_COSTS]);
-        inputs.suite(Queues::new(costs), &[], &[], inputs.limit(12, 0.0))
+        inputs.suite(Queues::new(costs, inputs.bound.vouched()?), &[], &[], inputs.limit(12, 0.0))
     }),
-    part(fork_join::SUITE, [7.0, 23.0, 450.0], |inputs| {
+    part(fork_join::SUITE, [7.0, 25.0, 450.0], |inputs| {
         inputs.suite(ForkJoin::default(), &["tree-1023", "wake", "idle"], &[], inputs.limit(9, 4.0))
     }),
     part(cilk::SUITE, [6.0, 10.0, 10_800.0], |inputs| {
@@ -96,20 +108,25 @@ pub(in crate::report) const PARTS: [Part; 13] = [
     }),
     part(bulk::SUITE, [1.5, 7.0, 360.0], |inputs| {
         let all = ["push", "pop", "steal", "dag/uniform-250k", "dag/skewed-250k"];
-        inputs.suite(Bulk::default(), &["push", "steal/10%", "dag/uniform-250k"], &all, inputs.limit(13, 1.5))
+        let smallest = ["push", "steal/10%", "dag/uniform-250k"];
+        let mut series = inputs.series(&mut Bulk::default(), &smallest, &all, inputs.limit(13, 1.5))?;
+        if let Some(nodes) = inputs.choices.nodes {
+            series.extend(inputs.series_of_graphs(nodes, &series)?);
+        }
+        Ok(PartResult::Figures(bulk::SUITE, series))
     }),
     part(solver::SUITE, [0.5, 11.0, 480.0], |inputs| {
         inputs.suite(Solver::default(), &["golomb/7"], &[], inputs.limit(7, 3.0))
     }),
     part("models", [2.0, 10.0, 900.0], |inputs| {
         let all = models::all();
-        let models = if inputs.amount == Amount::Rehearsal { &all[..6] } else { &all[..] };
+        let models = if inputs.choices.amount == Amount::Rehearsal { &all[..6] } else { &all[..] };
         let most = inputs.choose([1, 3, usize::MAX]);
         let lines = verify::summaries(models, inputs.is_not_full(), most)?;
         Ok(PartResult::Models(Models { lines, listed: all.iter().map(|model| model.cases.len()).sum() }))
     }),
-    part("timeline", [0.3, 0.5, 0.5], |inputs| timeline::measure(inputs.amount).map(PartResult::Timeline)),
-    part("balance", [0.3, 1.5, 1.5], |inputs| balance::measure(inputs.amount).map(PartResult::Balance)),
+    part("timeline", [0.3, 0.5, 0.5], |inputs| timeline::measure(inputs.choices.amount).map(PartResult::Timeline)),
+    part("balance", [0.3, 1.5, 1.5], |inputs| balance::measure(inputs.choices.amount).map(PartResult::Balance)),
     Part {
         not_quick: Some(
             "Programs that use rayon are only in a full report, because cargo has to build them first. \
@@ -148,11 +165,11 @@ impl Amount {
 
 impl Inputs {
     fn choose<T>(&self, all: [T; 3]) -> T {
-        self.amount.choose(all)
+        self.choices.amount.choose(all)
     }
 
     fn is_not_full(&self) -> bool {
-        self.amount != Amount::Full
+        self.choices.amount != Amount::Full
     }
 
     /// Returns the limit of a suite; a full report has none. A rehearsal has one round. A quick
@@ -174,15 +191,57 @@ impl Inputs {
         quick: &[&str],
         limit: Option<Limit>,
     ) -> Result<PartResult> {
+        self.series(&mut suite, rehearsal, quick, limit).map(|series| PartResult::Figures(S::NAME, series))
+    }
+
+    /// Measures a suite like [`suite`](Inputs::suite), and returns its figures.
+    fn series<S: Suite>(
+        &self,
+        suite: &mut S,
+        rehearsal: &[&str],
+        quick: &[&str],
+        limit: Option<Limit>,
+    ) -> Result<Vec<Series>> {
         let cases = self.choose([rehearsal, quick, &[]]);
-        let options = Options {
-            quick: self.is_not_full(),
-            threads: self.threads.clone(),
-            json: None,
-            cases: cases.iter().map(|&case| case.to_owned()).collect(),
-            limit,
-        };
-        bench::measure(&mut suite, &options).map(|measured| PartResult::Figures(S::NAME, measured.series))
+        let cases = cases.iter().map(|&case| case.to_owned()).collect();
+        let options = Options { cases, limit, ..self.choices.options() };
+        bench::measure(suite, &options).map(|measured| measured.series)
+    }
+
+    /// Measures the graphs of this many nodes, if they have no figures yet.
+    fn series_of_graphs(&self, nodes: usize, before: &[Series]) -> Result<Vec<Series>> {
+        let mut graphs = graphs_of(nodes);
+        let is_measured = |case: &bulk::Case| before.iter().any(|series| series.case == case.to_string());
+        if graphs.cases(&self.choices.options())?.iter().all(is_measured) {
+            return Ok(Vec::new());
+        }
+        self.series(&mut graphs, &[], &[], None)
+    }
+}
+
+/// The suite `bulk` with nothing but graphs of this many nodes.
+fn graphs_of(nodes: usize) -> Bulk {
+    Bulk { nodes: Some(nodes), ..Bulk::default() }
+}
+
+impl Choices {
+    /// No choice but the amount.
+    #[cfg(test)]
+    pub(super) fn of(amount: Amount) -> Choices {
+        Choices { amount, threads: Threads::default(), bound: None, nodes: None }
+    }
+
+    /// Checks that the machine has the memory for the chosen graphs, before anything is measured.
+    pub(in crate::report) fn check(&self) -> Result<()> {
+        let Some(nodes) = self.nodes else { return Ok(()) };
+        let (mut graphs, options) = (graphs_of(nodes), self.options());
+        graphs.prepare(&graphs.cases(&options)?, &options)
+    }
+
+    /// The options of a suite with all of its cases.
+    fn options(&self) -> Options {
+        let quick = self.amount != Amount::Full;
+        Options { quick, threads: self.threads.clone(), json: None, cases: Vec::new(), limit: None }
     }
 }
 
@@ -193,9 +252,13 @@ impl BoundChoice {
     }
 
     /// Converts the bound. `is_possible` is an error on a CPU without a known bound.
+    ///
+    /// There, the user can still vouch for one.
     fn vouched_if(self, is_possible: Result<(), NoBound>) -> Result<Vouched> {
         let bound = match self {
             BoundChoice::Unknown => return Ok(Err(NoBound::refuted())),
+            BoundChoice::GivenIsRefuted(bound) => return Ok(Err(NoBound::given_is_refuted(bound))),
+            BoundChoice::Given(bound) => return Ok(Ok(TrustedBound::given(bound)?)),
             BoundChoice::Published => TrustedBound::published(),
             BoundChoice::Measured(bound) => TrustedBound::with_reason(bound, "as measured before in this report")?,
             BoundChoice::Raised(bound) => {
@@ -265,6 +328,25 @@ mod tests {
         for choice in [BoundChoice::Published, BoundChoice::Measured(73), BoundChoice::Raised(140)] {
             assert!(choice.vouched_if(Err(NoBound::refuted())).unwrap().is_err());
         }
+        let given = BoundChoice::Given(81).vouched_if(Err(NoBound::refuted())).unwrap();
+        assert_eq!(given, Ok(TrustedBound::given(81).unwrap()));
+        let refuted = vouched(BoundChoice::GivenIsRefuted(81)).unwrap_err().to_string();
+        assert_eq!(refuted, "a load overtook more than the 81 stores of --bound");
+    }
+
+    #[test]
+    fn graphs_that_were_measured_are_not_measured_again() {
+        let choices = Choices { nodes: Some(2_500_000), ..Choices::of(Amount::Full) };
+        let inputs = Inputs { choices, entries: None, bound: BoundChoice::Published };
+        let before = ["dag/uniform-2.5m", "dag/skewed-2.5m"]
+            .map(|case| Series { case: case.to_owned(), ..crate::figures::tests::series("bulk", &[1.0]) });
+        assert!(inputs.series_of_graphs(2_500_000, &before).unwrap().is_empty());
+    }
+
+    #[test]
+    fn a_small_graph_passes_the_check_of_memory() {
+        let small = Choices { nodes: Some(1_000), ..Choices::of(Amount::Full) };
+        assert!(small.check().is_ok() && Choices::of(Amount::Quick).check().is_ok());
     }
 
     #[test]

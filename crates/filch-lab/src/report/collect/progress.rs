@@ -3,12 +3,13 @@
 //! The thread that takes the samples draws it between two of them; see [`watch`].
 
 use std::io::{self, IsTerminal};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use crate::say;
+use crate::sync::lock;
 use crate::watch::{self, Event};
 
 /// The most redraws of the bar per second.
@@ -98,7 +99,7 @@ impl Progress {
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.state)
     }
 }
 

@@ -12,7 +12,7 @@ fn part(name: &'static str, measure: fn(&Inputs) -> Result<PartResult>) -> Part 
 fn collected(parts: &[Part], amount: Amount) -> Results {
     let results = Results::new(amount, vec!["Something.".to_owned()]);
     let state = Mutex::new(RunState { results, finished: 0 });
-    measure(parts, amount, &Threads::default(), &state, |_, _| ());
+    measure(parts, &Choices::of(amount), &state, |_, _| ());
     let names: Vec<&'static str> = parts.iter().map(|part| part.name).collect();
     results_so_far(&state, &names)
 }

@@ -6,7 +6,7 @@
 //! measured in the same program. And the recorder does not see a job that its own worker runs.
 
 use std::hint::black_box;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard};
 use std::time::Instant;
 
 use anyhow::Result;
@@ -15,6 +15,7 @@ use filch::{Pool, Worker};
 use super::plan::Amount;
 use crate::bench::busy::{spin, Calibration};
 use crate::figures::grouped;
+use crate::sync::{lock, unpoisoned};
 use crate::watch;
 
 /// Workers as lanes, their jobs as bars, steals as arrows.
@@ -112,7 +113,7 @@ struct Recorder {
 
 impl Recorder {
     fn log(&self, worker: usize) -> MutexGuard<'_, WorkerLog> {
-        self.logs[worker].lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.logs[worker])
     }
 
     fn now(&self) -> f64 {
@@ -143,7 +144,7 @@ fn run(pool: &Pool, leaves: u64, steps: u64) -> Recording {
     let logs = (0..pool.current_num_threads()).map(|_| Mutex::default()).collect();
     let recorder = Recorder { start: Instant::now(), logs };
     pool.with_worker(|worker| recorder.job(worker, None, |worker| run_tree(&recorder, worker, leaves, steps)));
-    let logs = recorder.logs.into_iter().map(|log| log.into_inner().unwrap_or_else(PoisonError::into_inner));
+    let logs = recorder.logs.into_iter().map(|log| unpoisoned(log.into_inner()));
     let (lanes, steals): (Vec<_>, Vec<_>) = logs.map(|log| (log.bars, log.steals)).unzip();
     Recording { lanes, steals: steals.concat() }
 }

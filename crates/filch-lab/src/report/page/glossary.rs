@@ -33,7 +33,7 @@ const WORDS: [(&[&str], &str); 14] = [
         "The range that contains the true median with a confidence of at least 95 %. Brackets after a figure.",
     ),
     (
-        &["serial-pair", "serial-call-pair", "two-serial"],
+        &["serial-pair", "serial-call-pair"],
         "Two serial runs at the same time, one on each core: what two cores can do without a scheduler.",
     ),
     (&["redundant"], "A task that a queue returned once more."),

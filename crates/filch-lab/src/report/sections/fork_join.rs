@@ -2,7 +2,8 @@
 
 use super::items::{as_named, bars, bench, figure, text, Columns};
 use crate::bench::fork_join::{
-    EXTRA_CPU_MICROS_A_TICK, MILLIS_A_RUN, MILLIS_A_SORT, NANOS_A_JOIN, NANOS_A_WAKE, POOL_CPU_MILLIS_A_SECOND, WIDTHS,
+    EXTRA_CPU_MICROS_A_TICK, MILLIS_A_RUN, MILLIS_A_SORT, NANOS_A_JOIN, NANOS_A_TASK, NANOS_A_WAKE,
+    POOL_CPU_MILLIS_A_SECOND, WIDTHS,
 };
 use crate::bench::{fork_join, THREADS};
 use crate::figures::threads;
@@ -67,7 +68,7 @@ fn drawing(results: &Results, count: usize) -> Item {
 /// Returns a table of all implementations, with a row for each case.
 fn all_cases(results: &Results, count: usize) -> Item {
     let figures = results.figures(fork_join::SUITE);
-    let cases = [NANOS_A_JOIN, MILLIS_A_SORT]
+    let cases = [NANOS_A_JOIN, MILLIS_A_SORT, NANOS_A_TASK]
         .into_iter()
         .flat_map(|unit| figures.cases(unit).into_iter().map(move |case| (case, unit)));
     let ratio = |&(case, unit): &(&str, &str), peer: &str| figures.ratio(case, unit, (peer, count), ("filch", count));
@@ -79,7 +80,7 @@ fn all_cases(results: &Results, count: usize) -> Item {
         .table(Texts::new(
             if count == 1 { "fork-join-table-one" } else { "fork-join-table-several" },
             format!("Every case, {}", threads(count)),
-            "Medians: nanoseconds per join, and milliseconds per run of quicksort. The last columns are ratios: above 1, filch is faster.",
+            "Medians: nanoseconds per join or per task of a scope, and milliseconds per run of quicksort. The last columns are ratios: above 1, filch is faster.",
             bench(fork_join::SUITE, results.full, &[]),
         ))
 }

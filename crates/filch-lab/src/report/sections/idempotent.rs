@@ -74,7 +74,7 @@ fn limit_study(results: &Results) -> Item {
         "idempotent-limit",
         "Limit study: effect of the queue, by the cost of a task",
         format!(
-            "Time of a push, a pop and the task, relative to Chase-Lev. The paper found a factor of up to 10 for tasks that cost \
+            "Time of a push, a pop and the task, relative to Chase-Lev. The paper often found a factor of 10 for tasks that cost \
              nothing, and has no figures for others.{}",
             free.unwrap_or_default()
         ),

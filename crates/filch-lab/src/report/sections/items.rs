@@ -37,6 +37,15 @@ pub(super) fn figure(texts: Texts, chart: Option<Chart>) -> Item {
     }
 }
 
+/// Makes a drawing, or a sentence if there is nothing to draw. The sentence has the reason, if one
+/// is known.
+pub(super) fn figure_or(texts: Texts, chart: Option<Chart>, why: Option<&str>) -> Item {
+    match (chart, why) {
+        (None, Some(why)) => text(format!("{}: not measured in this run: {why}.", texts.title)),
+        (chart, _) => figure(texts, chart),
+    }
+}
+
 /// A table that is made column by column, from what its rows are about.
 pub(super) struct Columns<R> {
     /// For each row: what it is about, its cells, and whether it has more than names.

@@ -46,7 +46,11 @@ mod tests {
         assert_rejects::<Losing, _>(&Uts::small_t3());
     }
 
-    /// In other programs a job may run again without harm.
+    /// In other programs a job that runs again finds the same result. [`Coarse`] sees it in heat,
+    /// jacobi and strassen. In integrate, knapsack and uts, whose joins must not count anything while
+    /// they are timed, only the warm-up of each pool sees it.
+    ///
+    /// [`Coarse`]: super::super::coarse::Coarse
     #[test]
     fn jobs_that_run_twice_are_an_error_in_programs_that_update_numbers() {
         assert_rejects::<Doubling, _>(&Cholesky::new(400));

@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
 use std::thread::{self, JoinHandle, Thread};
 
 use anyhow::{ensure, Context as _, Result};
@@ -11,6 +11,7 @@ use crossbeam_utils::{Backoff, CachePadded};
 use super::job::{Forked, Job, Waiter};
 use super::Scheme;
 use crate::bench::contenders::STACK;
+use crate::sync::lock;
 
 /// Threads that follow a scheme. They end when the pool is dropped.
 pub(crate) struct Pool {
@@ -127,7 +128,7 @@ impl QueueState {
 impl Queue {
     fn lock(&self) -> MutexGuard<'_, QueueState> {
         // A panic leaves nothing half done in any critical section.
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.state)
     }
 
     /// Whether the queue had no job at the time of the read.

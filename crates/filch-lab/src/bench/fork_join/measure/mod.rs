@@ -5,12 +5,14 @@
 
 mod gap;
 mod idle;
+mod scope;
 mod tick;
 mod wake;
 mod wide;
 
 pub(crate) use gap::{after_gaps, AfterGaps};
 pub(crate) use idle::{idle, Idle};
+pub(crate) use scope::scope;
 pub(crate) use tick::tick;
 pub(crate) use wake::wake;
 pub(crate) use wide::Wide;

@@ -2,7 +2,7 @@
 
 use std::io::Read;
 use std::process::{Command, Stdio};
-use std::sync::{mpsc, PoisonError};
+use std::sync::mpsc;
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -10,6 +10,7 @@ use anyhow::{bail, ensure, Context, Result};
 
 use crate::bench::rayon::child::{spawn, wait_for_answer};
 use crate::interrupt::entrust;
+use crate::sync::lock;
 use crate::watch;
 
 /// The time after which a process counts as hung. No run takes even a tenth of this.
@@ -33,7 +34,7 @@ fn timed_with_timeout(command: &mut Command, timeout: Duration) -> Result<(Durat
 
     let process = entrust(process);
     let output = wait_for_answer(&output, timeout);
-    let mut process = process.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut process = lock(&process);
     let Ok(output) = output else {
         let _ = process.kill();
         let _ = process.wait();

@@ -9,8 +9,10 @@ mod programs;
 
 pub(super) use hardware::verdicts;
 
-use super::items::text;
-use crate::bench::cilk;
+use filch_queue::bound::Bound;
+
+use super::items::{bench, text};
+use crate::bench::{cilk, THREADS};
 use crate::report::collect::Results;
 use crate::report::page::Section;
 
@@ -24,8 +26,46 @@ pub(super) fn section(results: &Results) -> Section {
     items.push(hardware::store_buffer(results));
     items.push(hardware::litmus(results));
     items.extend(programs::normalised(results));
+    if !results.full {
+        items.push(text(
+            "A quick report has smaller inputs than table 1 of the paper. Figures 1 and 10 show their names.",
+        ));
+    }
     items.push(text(cilk::differences()));
-    items.push(closure::closure(results));
+    items.extend(closure::closure(results));
     items.push(costs::costs(results));
     Section { id: "fence-free", title: "Fence-Free Work Stealing on Bounded TSO Processors (2014)".to_owned(), items }
+}
+
+/// The command that repeats figures with these numbers of threads and the bound in this note.
+fn command(results: &Results, suite: &str, cases: &[&str], counts: &[usize], note: Option<&str>) -> String {
+    let mut command = bench(suite, results.full, cases);
+    // Every run has 1 thread, and usually 2.
+    if counts.iter().any(|count| *count > THREADS) {
+        let counts: Vec<String> = counts.iter().map(usize::to_string).collect();
+        command += &format!(" --threads {}", counts.join(","));
+    }
+    let bound = note.and_then(|note| note.split_once("S = ")?.1.split_once(',')?.0.parse::<usize>().ok());
+    if let Some(bound) = bound.filter(|bound| *bound != Bound::GENEROUS.get()) {
+        command += &format!(" --bound {bound}");
+    }
+    command
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::bench::bound::TrustedBound;
+    use crate::report::sections::tests::nothing;
+
+    #[test]
+    fn a_command_has_the_threads_and_the_bound_of_its_figure() {
+        let command = |counts: &[usize], bound: &TrustedBound| {
+            command(&nothing(), cilk::SUITE, &[], counts, Some(&bound.note(bound.delta().unwrap())))
+        };
+        let usual = bench(cilk::SUITE, false, &[]);
+        assert_eq!(command(&[2], &TrustedBound::published()), usual);
+        assert_eq!(command(&[2, 8], &TrustedBound::published()), format!("{usual} --threads 2,8"));
+        assert_eq!(command(&[2], &TrustedBound::given(73).unwrap()), format!("{usual} --bound 73"));
+    }
 }
