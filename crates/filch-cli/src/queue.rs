@@ -9,7 +9,8 @@ use std::str::FromStr;
 
 pub use filch::queue::Kind;
 use filch::queue::{
-    Asymmetric, Bound, ChaseLev, Delta, DoubleEnded, Fifo, Lifo, The, UntrustedFfCl, UntrustedFfThe, UntrustedThep,
+    Asymmetric, Bound, ChaseLev, Delta, DoubleEnded, Fifo, Lifo, Split, The, UntrustedFfCl, UntrustedFfThe,
+    UntrustedThep,
 };
 use filch_graph::Vertex;
 use filch_queue::BoundError;
@@ -20,6 +21,8 @@ const UNTRUSTED: &str = "-untrusted";
 /// A queue of this project.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Queue {
+    /// `split`, of `filch::queue`.
+    Split,
     /// `chase_lev`.
     ChaseLev,
     /// `the`.
@@ -51,7 +54,8 @@ pub trait WithKind {
 
 impl Queue {
     /// All queues, in the order of tables.
-    pub const ALL: [Queue; 9] = [
+    pub const ALL: [Queue; 10] = [
+        Queue::Split,
         Queue::ChaseLev,
         Queue::The,
         Queue::Asymmetric,
@@ -63,9 +67,10 @@ impl Queue {
         Queue::DoubleEnded,
     ];
 
-    /// Its name: that of its module, and `-untrusted` if it could trust a bound and does not.
+    /// Its name: that of its module, `split` for the split queue, and `-untrusted` if it could trust a bound and does not.
     pub const fn name(self) -> &'static str {
         match self {
+            Queue::Split => "split",
             Queue::ChaseLev => "chase_lev",
             Queue::The => "the",
             Queue::Asymmetric => "asymmetric",
@@ -81,6 +86,7 @@ impl Queue {
     /// Runs an operation with its kind.
     pub fn with<W: WithKind>(self, work: W) -> Result<W::Output, BoundError> {
         Ok(match self {
+            Queue::Split => work.with(Split),
             Queue::ChaseLev => work.with(ChaseLev),
             Queue::The => work.with(The),
             Queue::Asymmetric => work.with(Asymmetric),
@@ -131,6 +137,6 @@ mod tests {
         assert_eq!("ff_cl".parse(), Ok(Queue::UntrustedFfCl));
         assert_eq!(Queue::UntrustedFfCl.to_string(), "ff_cl-untrusted");
         let refusal = "lifo".parse::<Queue>().unwrap_err();
-        assert!(refusal.contains("there are chase_lev, the, asymmetric"), "{refusal}");
+        assert!(refusal.contains("there are split, chase_lev, the"), "{refusal}");
     }
 }

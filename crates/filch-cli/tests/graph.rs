@@ -5,7 +5,8 @@ mod program;
 use program::Folder;
 use serde_json::Value;
 
-const QUEUES: [&str; 9] = [
+const QUEUES: [&str; 10] = [
+    "split",
     "chase_lev",
     "the",
     "asymmetric",
@@ -72,7 +73,7 @@ fn the_summary_is_the_same_as_json() {
     }
     let json = folder.json("summary.json");
     assert_eq!(json["task"], "bfs");
-    assert_eq!(json["queue"], "idempotent::lifo");
+    assert_eq!(json["queue"], "split");
     assert_eq!(json["ending"], "complete");
     assert_eq!(json["graph"]["vertices"], 2000);
     assert_eq!(json["graph"]["arcs"], 2 * (49 * 40 + 50 * 39));
@@ -127,7 +128,7 @@ fn bad_input_is_refused_with_a_reason_and_writes_no_file() {
         (
             "closure good.txt --queue lifo",
             2,
-            "there are chase_lev, the, asymmetric, ff_the-untrusted, ff_cl-untrusted, thep-untrusted, idempotent::lifo",
+            "there are split, chase_lev, the, asymmetric, ff_the-untrusted, ff_cl-untrusted, thep-untrusted, idempotent::lifo",
         ),
         ("closure good.txt --threads 0", 2, "a pool needs a thread"),
         ("closure good.txt --format csv", 2, "edge-list, matrix-market or dimacs"),

@@ -18,7 +18,7 @@ use std::sync::atomic::{AtomicU8, Ordering};
 use std::time::{Duration, Instant};
 
 use filch::explore::{Explore, Promise};
-use filch::queue::Kind;
+use filch::queue::{ChaseLev, Kind, Lifo};
 
 /// Returns the four neighbours of each vertex, stored like those of any graph.
 ///
@@ -165,8 +165,8 @@ fn median(mut numbers: Vec<f64>) -> f64 {
 
 fn both_queues<M: Mark>(torus: &[[u32; 4]], seen: &[AtomicU8], workers: usize) -> [Duration; 2] {
     [
-        explore_torus::<M, _, _>(torus, seen, Explore::exactly_once().workers(workers)),
-        explore_torus::<M, _, _>(torus, seen, Explore::at_least_once().workers(workers)),
+        explore_torus::<M, _, _>(torus, seen, Explore::exactly_once().queue(ChaseLev).workers(workers)),
+        explore_torus::<M, _, _>(torus, seen, Explore::at_least_once().queue(Lifo).workers(workers)),
     ]
 }
 

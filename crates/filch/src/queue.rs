@@ -4,13 +4,13 @@
 //!
 //! | kind | a task runs | pop / steal takes | an owner pays | good for |
 //! |---|---|---|---|---|
-//! | [`ChaseLev`], the default of `exactly_once` | once | youngest / oldest | a fence a task | everything |
+//! | [`ChaseLev`] | once | youngest / oldest | a fence a task | tasks that block or take long; systems without the kernel's barrier |
 //! | [`The`] | once | youngest / oldest | a fence a task | comparison |
 //! | [`Asymmetric`] | once | youngest / oldest | nothing; a thief makes a system call, which interrupts all | tasks of which few are stolen |
 //! | [`FfCl`], [`FfThe`], [`Thep`], `unsafe` | once, on CPUs that you vouch for | youngest / oldest | a spare store | the same |
-//! | [`Split`] | once | youngest / a share of the oldest | nothing, until a thief asks | everything; tasks that are short |
+//! | [`Split`], the default | once | youngest / a share of the oldest | nothing, until a thief asks | everything |
 //! | [`Bulk`] | once | youngest / the older half, in one steal | one locked instruction a task | many short tasks: few steals, each for long |
-//! | [`Lifo`], the default of `at_least_once` | at least once | youngest / youngest | nothing | tasks that may repeat |
+//! | [`Lifo`] | at least once | youngest / youngest | nothing | tasks that may repeat |
 //! | [`Fifo`] | at least once | oldest / oldest | nothing | the same, level by level, more or less |
 //! | [`DoubleEnded`] | at least once | youngest / oldest | nothing | the same, where thieves should take what is far from the owner |
 //! | [`UntrustedFfCl`], [`UntrustedFfThe`], [`UntrustedThep`] | at least once | youngest / oldest | a spare store; a fence for the first push after a pop | comparison |
@@ -20,14 +20,15 @@
 //!
 //! # Memory
 //!
-//! A queue takes 8 bytes for a task of up to 8 bytes, in a power of two of slots. It grows when it
-//! is full, and then holds the old and the new array for a moment. As it drains it gives memory
-//! back. The visits determine how many tasks there are at once. A traversal that marks a vertex
-//! before it pushes it has at most one task a vertex, and a few more if two workers mark at the
-//! same time.
+//! [`Split`] takes the size of a task for each, in chunks of 4 KiB, and gives chunks back when it is
+//! empty. The other queues take 8 bytes for a task of up to 8 bytes, in a power of two of slots. Such
+//! a queue grows when it is full, and then holds the old and the new array for a moment. As it drains
+//! it gives memory back. The visits determine how many tasks there are at once. A traversal that
+//! marks a vertex before it pushes it has at most one task a vertex, and a few more if two workers
+//! mark at the same time.
 //!
-//! [`Lifo`] and [`Thep`] hold fewer than 2^30 tasks a worker, [`DoubleEnded`] fewer than 2^27. A
-//! push beyond that panics with a message that names [`ChaseLev`], and that stops the exploration.
+//! [`Split`], [`Lifo`] and [`Thep`] hold at most 2^30 tasks a worker, [`DoubleEnded`] fewer than
+//! 2^27. A push beyond that panics with a message that names [`ChaseLev`], and that stops the exploration.
 //! [`Bulk`] keeps tasks in blocks that grow to 64 KiB and holds fewer than 2^31.
 
 use filch_queue::bound::{Trusted, Untrusted};

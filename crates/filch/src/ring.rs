@@ -1,9 +1,10 @@
 //! The memory of tasks: chunks of slots, found through a directory.
 //!
-//! The task deques and the [split queue](crate::split_queue) have it. A slot never moves. The high bits of a position, modulo the length of the directory, are the
-//! index of the entry for its chunk. A full directory is replaced by one twice as long with the
-//! same chunks. A thief may still read the old one, so that lives as long as the deque. All old
-//! directories together are shorter than the newest.
+//! The task deques and the [split queue](crate::split_queue) have it. A slot never moves. The high
+//! bits of a position, modulo the length of the directory, are the index of the entry for its chunk.
+//! A full directory is replaced by one twice as long with the same chunks. A thief may still read
+//! the old one, so that lives as long as the deque. All old directories together are shorter than
+//! the newest.
 //!
 //! The owner keeps the chunk of the block where it last pushed or popped, and looks into the
 //! directory only when it enters another block.
@@ -235,8 +236,8 @@ impl<T> Ring<T> {
         (offset < Self::CHUNK).then(|| unsafe { self.chunk.get().add(offset as usize) })
     }
 
-    /// Makes the block of `position` the current one. Returns the slot of the position, which has
-    /// one.
+    /// Makes the block of `position` the current one. Returns the slot of the position, if it has
+    /// one. Otherwise the result must not be used.
     ///
     /// # Safety
     ///
@@ -249,8 +250,7 @@ impl<T> Ring<T> {
         self.current.set(position - offset);
         // Relaxed: the owner reads its own store.
         self.chunk.set(directory.entry(position / Self::CHUNK).load(Ordering::Relaxed));
-        // SAFETY: within the chunk.
-        unsafe { self.chunk.get().add(offset as usize) }
+        self.chunk.get().wrapping_add(offset as usize)
     }
 
     /// Returns where to write the task of a position in the current block. Returns `None` for other

@@ -14,6 +14,7 @@ use common::{
     assert_all_seats_can_be_lent, assert_child_passed, build, call_in_place, fib, flag, in_place_builder, is_set, pool,
     run_in_child, set, spin_until, SpinBarrier,
 };
+use filch::explore::Explore;
 use filch::{Fences, Pool};
 use seccomp::forbid_membarrier;
 
@@ -282,6 +283,47 @@ fn a_job_of_a_sleeping_owner_is_stolen_although_the_kernel_refuses_barriers() {
             steals_from_sleeping_owner(&here, &there, true);
         },
     ));
+}
+
+/// Explores a tree of `2 * tasks + 1` tasks. Returns how many have run.
+fn explore_tree(pool: &Pool, tasks: u32) -> u64 {
+    let explored = Explore::exactly_once().pool(pool).run([0], |task: u32, worker| {
+        if task < tasks {
+            worker.push_all([2 * task + 1, 2 * task + 2]);
+        }
+    });
+    explored.total().tasks
+}
+
+#[test]
+fn explorations_go_on_although_the_kernel_refuses_barriers() {
+    assert_child_passed(run_in_child("explorations_go_on_although_the_kernel_refuses_barriers", &[], || {
+        let pool = pool(3);
+        assert_eq!(explore_tree(&pool, 50_000), 100_001);
+        let explored = Explore::exactly_once().pool(&pool).run([0], |task: u32, worker| {
+            if task == 1000 {
+                forbid_membarrier();
+            }
+            if task < 50_000 {
+                worker.push_all([2 * task + 1, 2 * task + 2]);
+            }
+        });
+        assert_eq!(explored.total().tasks, 100_001);
+        exhaust_registration(&pool);
+        assert_eq!(explore_tree(&pool, 50_000), 100_001);
+        // The owner fences: another worker can take what it has pushed, whatever it does.
+        for _ in 0..100 {
+            let ran = AtomicBool::new(false);
+            let explored = Explore::exactly_once().pool(&pool).run([0], |task: u32, worker| match task {
+                0 => {
+                    worker.push(1);
+                    spin_until(|| is_set(&ran));
+                }
+                _ => set(&ran),
+            });
+            assert_eq!(explored.total().tasks, 2);
+        }
+    }));
 }
 
 #[test]

@@ -56,10 +56,10 @@ pub struct Arguments {
 
     /// The queue of the workers.
     ///
-    /// One of chase_lev, the, asymmetric, ff_the-untrusted, ff_cl-untrusted, thep-untrusted,
+    /// One of split, chase_lev, the, asymmetric, ff_the-untrusted, ff_cl-untrusted, thep-untrusted,
     /// idempotent::lifo, idempotent::fifo and idempotent::double_ended. An untrusted queue relies on
     /// no bound of the CPU and may return a task twice, which the result tolerates.
-    #[arg(long, value_name = "NAME", default_value_t = Queue::Lifo)]
+    #[arg(long, value_name = "NAME", default_value_t = Queue::Split)]
     pub(super) queue: Queue,
 
     /// The number of threads [default: the number of cores].
@@ -210,7 +210,7 @@ mod tests {
     #[test]
     fn omitted_options_have_defaults() {
         let arguments = parse("closure roads.gr").unwrap();
-        assert_eq!(arguments.queue, Queue::Lifo);
+        assert_eq!(arguments.queue, Queue::Split);
         assert_eq!(arguments.roots(5, None).unwrap(), [0]);
         assert!(arguments.threads.is_none() && arguments.time_limit.is_none());
     }

@@ -108,7 +108,7 @@ pub(crate) fn figures() -> BTreeMap<&'static str, Vec<Series>> {
     let vertices = [graphs::NANOS_A_VERTEX, graphs::REDUNDANT, graphs::STOLEN];
     suites.insert(graphs::SUITE, {
         let mut all = of(graphs::SUITE, &|_| vertices.to_vec());
-        all.extend(suite(&["memory/random-10m-30m"], &["idempotent::lifo"], |_| {
+        all.extend(suite(&["memory/random-10m-30m"], &["split"], |_| {
             vec!["bytes/edge", "bytes/vertex", "queued-tasks"]
         }));
         all

@@ -15,7 +15,7 @@
 //!
 //! Each worker has a queue of its own. A worker with an empty queue steals.
 //! [`explore`](crate::explore()) runs each task once. If a task does no harm when it runs twice,
-//! [`explore_at_least_once`] saves the owner of a queue its fence. [`Explore`] has the other
+//! [`explore_at_least_once`] lets a program choose among more queues. [`Explore`] has the other
 //! options: the queue, the number of workers, a state for each, and early stops. The
 //! [guide](mod@crate::guide::explore) says which problems tolerate repeats.
 //!
@@ -27,7 +27,7 @@
 //!   hundred microseconds. One worker at a time is woken, and wakes the next.
 //! - An exploration costs one to three microseconds, and wakes another worker with its second task.
 //!   For a handful of small tasks a plain loop is faster.
-//! - For the largest size of the worklist, see [`queue`].
+//! - For the largest size of the worklist, see [`queue`](crate::queue).
 
 mod cancel;
 mod explored;
@@ -54,7 +54,7 @@ pub(crate) use idle_list::IdleList;
 #[cfg(all(loom, test))]
 pub(crate) use termination::Termination;
 
-use crate::queue::{self, ChaseLev, Kind};
+use crate::queue::{Kind, Split};
 use crate::sync::{lock, Mutex};
 use crate::Pool;
 use roots::Roots;
@@ -72,7 +72,7 @@ use shared::{Limits, Shared};
 pub fn explore<T, F>(roots: impl IntoIterator<Item = T>, visit: F)
 where
     T: Send,
-    F: Fn(T, &mut Explorer<'_, <ChaseLev as Kind<T>>::Owner>) + Sync,
+    F: Fn(T, &mut Explorer<'_, <Split as Kind<T>>::Owner>) + Sync,
 {
     // No task can have stopped it, so the result says nothing.
     let _ = Explore::exactly_once().run(roots, visit);
@@ -105,7 +105,7 @@ where
 pub fn explore_at_least_once<T, F>(roots: impl IntoIterator<Item = T>, visit: F)
 where
     T: Copy + Send,
-    F: Fn(T, &mut Explorer<'_, <queue::Lifo as Kind<T>>::Owner>) + Sync,
+    F: Fn(T, &mut Explorer<'_, <Split as Kind<T>>::Owner>) + Sync,
 {
     let _ = Explore::at_least_once().run(roots, visit);
 }
@@ -170,19 +170,19 @@ pub struct Explore<'p, P, K, M = fn(usize)> {
     state: M,
 }
 
-impl Explore<'static, Exactly, ChaseLev> {
+impl Explore<'static, Exactly, Split> {
     /// Creates a builder for an exploration that runs each task once. The default queue is
-    /// [`ChaseLev`].
+    /// [`Split`].
     pub fn exactly_once() -> Self {
-        Explore::new(Exactly, ChaseLev)
+        Explore::new(Exactly, Split)
     }
 }
 
-impl Explore<'static, AtLeast, queue::Lifo> {
+impl Explore<'static, AtLeast, Split> {
     /// Creates a builder for an exploration that runs each task at least once. The default queue is
-    /// [`Lifo`](queue::Lifo).
+    /// [`Split`], which runs each task once. [`queue`](Explore::queue) takes queues that do not.
     pub fn at_least_once() -> Self {
-        Explore::new(AtLeast, queue::Lifo)
+        Explore::new(AtLeast, Split)
     }
 }
 

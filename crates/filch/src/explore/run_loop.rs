@@ -133,6 +133,10 @@ where
             (granted, last_check) = grant(shared, granted, last_check);
             explorer.counts.tasks += u64::from(granted);
             left = granted;
+            if shared.termination.is_over() {
+                drop(task);
+                break;
+            }
         }
         left -= 1;
         (shared.visit)(task, &mut explorer);
@@ -269,17 +273,19 @@ where
 {
     shared.idle_list.begin_add();
     shared.raise_alarms();
-    if !shared.barrier() {
-        // The kernel has refused a barrier that it had promised: look again soon.
-        shared.idle_list.cancel_add();
-        return GoIdle::Woken(local);
-    }
+    let passed = shared.barrier();
     shared.termination.enter();
     if let Some(task) = steal(shared, handle, &mut local, true) {
         shared.idle_list.cancel_add();
         return GoIdle::Found(local, task);
     }
     shared.termination.leave();
+    if !passed || !shared.has_barrier() {
+        // The kernel has refused a barrier that it had promised, here or in a raid. The raid has
+        // asked owners for fences. Look again soon.
+        shared.idle_list.cancel_add();
+        return GoIdle::Woken(local);
+    }
     local.patience = MAX_PATIENCE.min(2 * local.patience);
     match shared.idle_list.finish_add(local) {
         Some(woken) => GoIdle::Woken(woken),
@@ -302,7 +308,7 @@ where
         let (owner, thief) = shared.kind.make();
         let first = shared.thieves[index].set(thief);
         debug_assert!(first.is_ok(), "an explorer has one queue");
-        // SeqCst: pairs with the fence of a stop.
+        // SeqCst: pairs with the fence in `raise_alarms`.
         fence(Ordering::SeqCst);
         owner
     });

@@ -89,9 +89,6 @@ impl<T, K: Kind<T>, S, M, F> Shared<T, K, S, M, F> {
     pub(super) fn stop(&self, ending: Ending) {
         lock(&self.ending).get_or_insert(ending);
         self.termination.stop();
-        // SeqCst: pairs with the fence of an explorer that makes its queue. Either its alarm is
-        // raised here, or it finds that the exploration is over.
-        fence(Ordering::SeqCst);
         self.raise_alarms();
     }
 
@@ -99,6 +96,9 @@ impl<T, K: Kind<T>, S, M, F> Shared<T, K, S, M, F> {
     ///
     /// A queue that is made later has its alarm raised.
     pub(super) fn raise_alarms(&self) {
+        // SeqCst: pairs with the fence of an explorer that makes its queue. Either its alarm is
+        // raised here, or it finds what has changed.
+        fence(Ordering::SeqCst);
         self.thieves.iter().filter_map(OnceLock::get).for_each(Thief::raise_alarm);
     }
 
@@ -117,6 +117,11 @@ impl<T, K: Kind<T>, S, M, F> Shared<T, K, S, M, F> {
             return true;
         }
         barrier::heavy().is_ok()
+    }
+
+    /// Returns whether the kernel has refused no barrier yet, or none is needed.
+    pub(super) fn has_barrier(&self) -> bool {
+        self.fenced || barrier::register()
     }
 
     /// Records an explorer that has ended, and will not be woken again.

@@ -1,7 +1,7 @@
 //! The split queue. An owner pushes and pops, thieves ask, steal several tasks and raid. Every task
 //! is run once, as it was pushed. No worker sleeps that a task needs.
 
-use std::sync::Arc;
+use std::sync::{atomic as plain, Arc};
 
 use filch_queue::{barrier, Owner as _, Steal, Thief as _};
 use loom::cell::UnsafeCell;
@@ -13,6 +13,9 @@ use crate::defect::{self, Defect};
 use crate::explore::IdleList;
 use crate::split::Mode;
 use crate::split_queue::{with_mode, Claimed, Owner, Thief};
+
+/// Whether a thief has claimed several tasks at once in any execution.
+static HAS_CLAIMED_SEVERAL: plain::AtomicBool = plain::AtomicBool::new(false);
 
 /// The content of each task, and how often it was run.
 struct World {
@@ -56,6 +59,7 @@ impl World {
 
     fn steal(&self, claim: impl Fn() -> Steal<Vec<usize>>) {
         if let Steal::Success(tasks) = claim() {
+            HAS_CLAIMED_SEVERAL.fetch_or(tasks.len() > 1, plain::Ordering::Relaxed);
             tasks.into_iter().for_each(|task| self.run(task));
         }
     }
@@ -96,6 +100,12 @@ fn asks(thief: &Thief<usize>) -> Steal<Vec<usize>> {
 /// Raids once, if it finds only private tasks.
 fn raids(thief: &Thief<usize>) -> Steal<Vec<usize>> {
     collected(thief.claim_or_raid(2))
+}
+
+/// Raids without having asked the owner. Nothing but the raid's own checks protects its tasks.
+fn raids_unasked(thief: &Thief<usize>) -> Steal<Vec<usize>> {
+    thief.raid();
+    collected(thief.claim(2))
 }
 
 type Claims = fn(&Thief<usize>) -> Steal<Vec<usize>>;
@@ -151,22 +161,41 @@ fn publishes(mode: Mode) {
     });
 }
 
-/// Two thieves claim what the owner has pushed, and the owner keeps pushing. A chunk has room for
-/// two tasks.
-fn reuses(mode: Mode) {
+/// Pushes three tasks, all of them public.
+fn push_public(world: &World, owner: &Owner<usize>, thief: &Thief<usize>) {
+    (0..3).for_each(|task| _ = world.push(owner, task));
+    // The first raid publishes two.
+    assert!(thief.raid() && thief.raid());
+}
+
+/// Two thieves claim two tasks and one, which the owner pops.
+fn several(mode: Mode) {
     check_orders(2, move || {
         let world = World::new(4);
-        let (owner, thief) = with_mode(mode);
-        // The first is published at once, and the second by a raid.
-        world.push(&owner, 0);
-        world.push(&owner, 1);
-        assert!(thief.raid());
+        let (owner, thief) = quiet_queue(mode);
+        push_public(&world, &owner, &thief);
+        let thieves = thieves(&[asks, asks], &world, &thief);
+        if let Some(task) = owner.pop() {
+            world.run(task);
+        }
+        world.push(&owner, 3);
+        world.pop_all(&owner);
+        end(&world, thieves);
+    });
+}
+
+/// Two thieves claim two tasks and one, and then the owner keeps pushing. A chunk has room for two
+/// tasks.
+fn reuses(mode: Mode) {
+    check_orders(2, move || {
+        let world = World::new(5);
+        let (owner, thief) = quiet_queue(mode);
+        push_public(&world, &owner, &thief);
         let thieves = thieves(&[asks, asks], &world, &thief);
         while thief.has_public() {
             thread::yield_now();
         }
-        world.push(&owner, 2);
-        world.push(&owner, 3);
+        (3..5).for_each(|task| _ = world.push(&owner, task));
         world.pop_all(&owner);
         end(&world, thieves);
     });
@@ -232,12 +261,24 @@ fn a_task_that_the_owner_publishes_is_run_once() {
 fn a_task_that_a_raid_publishes_is_run_once() {
     for mode in MODES {
         assert!(defect::with(None, move || steals(mode, &[raids])));
+        assert!(defect::with(None, move || steals(mode, &[raids_unasked])));
     }
     assert!(defect::with(None, || steals(Mode::Asymmetric, &[asks, raids])));
-    assert!(defect::with(Some(Defect::BarrierRefused), || steals(Mode::Asymmetric, &[raids])));
-    for defect in [Defect::NoBarrier, Defect::RaidAfterSettle, Defect::RefusalIgnored] {
-        assert!(!defect::with(Some(defect), || steals(Mode::Asymmetric, &[raids])), "{defect:?}");
+    for mode in MODES {
+        assert!(defect::with(Some(Defect::BarrierRefused), move || steals(mode, &[raids])));
     }
+    assert!(!defect::with(Some(Defect::RaidsWithoutFence), || steals(Mode::Fenced, &[raids])));
+    for defect in [Defect::NoBarrier, Defect::RaidAfterSettle, Defect::RefusalIgnored] {
+        assert!(!defect::with(Some(defect), || steals(Mode::Asymmetric, &[raids_unasked])), "{defect:?}");
+    }
+}
+
+#[test]
+fn each_of_several_tasks_that_are_claimed_at_once_is_run_once() {
+    for mode in MODES {
+        assert!(defect::with(None, move || several(mode)));
+    }
+    assert!(HAS_CLAIMED_SEVERAL.load(plain::Ordering::Relaxed), "no thief has claimed several tasks at once");
 }
 
 #[test]

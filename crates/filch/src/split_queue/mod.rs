@@ -204,7 +204,7 @@ impl<T> filch_queue::Owner for Owner<T> {
                 self.shared.trim(bottom);
                 return (None, false);
             }
-            // SAFETY: this is the owner, and the position has a slot.
+            // SAFETY: this is the owner.
             self.origin.set(unsafe { self.shared.origin_for(bottom - 1) });
         }
         let position = bottom - 1;
@@ -262,6 +262,8 @@ impl<T> Thief<T> {
     pub(crate) fn claim_or_raid(&self, most: u32) -> Steal<Claimed<'_, T>> {
         match self.shared.claim(most) {
             Steal::Empty if self.shared.has_private() => {
+                // So that a pop that calls the raid off publishes something.
+                self.shared.ask();
                 if self.shared.raid() {
                     self.shared.claim(most).or_retry_if(|| self.shared.has_private())
                 } else {
@@ -513,11 +515,12 @@ impl<T> Shared<T> {
         if position < base {
             return Settled::Stolen;
         }
-        if !self.split().settle(position as u32) {
-            self.keep_fenced();
+        let is_owners = self.split().settle(position as u32);
+        self.keep_fenced();
+        if !is_owners {
+            self.keep_limit();
             return Settled::Stolen;
         }
-        self.keep_fenced();
         // Relaxed: the bits that came before the limit was raised are visible by the lock.
         let is_asked = self.requests.alarm.load(Ordering::Relaxed) & (WANTED | POP_LOOKS) != 0;
         Settled::Owners { look: is_asked && self.clear_alarm(POP_LOOKS, position) }
@@ -532,8 +535,8 @@ impl<T> Shared<T> {
         (moved == top).then_some(top)
     }
 
-    /// Makes the block of a position the owner's. Returns where position 0 would be in it. The
-    /// position has a slot.
+    /// Makes the block of a position the owner's. Returns where position 0 would be in it. If the
+    /// task of the position was stolen, the block may be gone, and its slots must not be used.
     ///
     /// # Safety
     ///
@@ -541,7 +544,7 @@ impl<T> Shared<T> {
     #[cold]
     #[inline(never)]
     unsafe fn origin_for(&self, position: u64) -> *mut Slot<T> {
-        // SAFETY: this is the owner, and the position has a slot.
+        // SAFETY: this is the owner.
         unsafe { self.ring.enter(position) }.wrapping_sub(position as usize)
     }
 
@@ -570,7 +573,7 @@ impl<T> Shared<T> {
             unsafe { self.ring.make_room(bottom, free) }
                 .map_err(|OutOfMemory| CapacityError::OutOfMemory { requested: tasks as usize + 1 })?;
         }
-        // SAFETY: as above; the position has a slot now.
+        // SAFETY: as above.
         Ok(unsafe { self.origin_for(bottom) })
     }
 

@@ -145,6 +145,7 @@ pub(super) const SUITES: [Suite; 7] = [
         options: "--bound 128 --threads 1,2,4",
         impls: &[
             "serial",
+            "split",
             "chase_lev",
             "the",
             "asymmetric",

@@ -8,7 +8,7 @@ use super::memory;
 use super::pointers::{CHASE_LEV_ROWS, LIFO_ROWS};
 use super::setup::{NANOS_A_VERTEX, REDUNDANT, SERIAL_PAIR};
 use super::QUICK_VERTICES;
-use crate::bench::THREADS;
+use crate::bench::{SERIAL, THREADS};
 use crate::claims::{geometric_mean, Bound, Claim, Criterion, Figures, Holds, Rounds, Source, Verdict};
 use crate::figures::{number, threads, Series};
 use crate::queue::Queue;
@@ -27,6 +27,7 @@ const K_GRAPHS: [Family; 2] = [Family::KGraph, Family::Ring];
 /// The traversals, with their names.
 const TASKS: [(Task, &str); 2] = [(Task::Closure, "Closures"), (Task::SpanningTree, "Spanning trees")];
 
+const SPLIT: &str = Queue::Split.name();
 const CHASE_LEV: &str = Queue::ChaseLev.name();
 const THE: &str = Queue::The.name();
 const LIFO: &str = Queue::Lifo.name();
@@ -274,6 +275,16 @@ fn of_filch(figures: Figures<'_>) -> Vec<Verdict> {
         let bound = Bound::AtMost(most);
         worst(figures, task, Family::Random, both, bound, |case, count| time_ratio(figures, case, count, LIFO, other))
     };
+    // A plain loop takes at least this share of the time on the default queue.
+    let closures = |count: usize, plain: &'static str, least: f64| {
+        let of = move |(family, _)| {
+            let counts = [count];
+            worst(figures, Task::Closure, family, &counts, Bound::AtLeast(least), |case, count| {
+                time_ratio(figures, case, count, plain, SPLIT)
+            })
+        };
+        FAMILIES.into_iter().flat_map(of).collect::<Vec<_>>()
+    };
     let mut verdicts = Vec::new();
     for (task, tasks) in TASKS {
         let of_two = |other, least: [f64; 2]| {
@@ -302,7 +313,7 @@ fn of_filch(figures: Figures<'_>) -> Vec<Verdict> {
             figures.figure(case, REDUNDANT, (LIFO, count))
         })
     });
-    let of_memory = |unit| figures.figure(memory::CASE, unit, (LIFO, 1));
+    let of_memory = |unit| figures.figure(memory::CASE, unit, (SPLIT, 1));
     let of_vertices =
         of_memory(memory::BYTES_A_VERTEX).zip(of_memory(memory::LARGEST_WORKLIST)).and_then(|(held, queued)| {
             let queued = queued.value() * memory::BYTES_A_TASK / memory::VERTICES as f64;
@@ -314,7 +325,11 @@ fn of_filch(figures: Figures<'_>) -> Vec<Verdict> {
                 Criterion::new("", bytes.map(Rounds::exact), Bound::AtMost(most)).with_unit(unit)
             });
     verdicts.extend([
-        claim("On K-graphs and random graphs, two workers reach at least 0.85 of the throughput of two serial loops at the same time.".to_owned())
+        claim("Closures: one worker on the default queue reaches at least 0.85 of the throughput of a plain loop.".to_owned())
+            .judged("serial / split", closures(1, SERIAL, 0.85)),
+        claim("Closures: two workers on the default queue reach at least 0.8 of the throughput of two plain loops at the same time.".to_owned())
+            .judged("serial-pair / split", closures(THREADS, SERIAL_PAIR, 0.8)),
+        claim("On K-graphs and random graphs, two workers reach at least 0.85 of the throughput of two serial loops at the same time. (On `idempotent::lifo`.)".to_owned())
             .judged(
                 "serial-pair / idempotent::lifo",
                 all()

@@ -128,7 +128,7 @@ fn worklist(results: &Results) -> Question {
         cases: vec![case],
         unit: NANOS_A_VERTEX,
         threads: THREADS,
-        filch: (Queue::ChaseLev.name(), EXACTLY_ONCE),
+        filch: (Queue::Split.name(), EXACTLY_ONCE),
         peers: &[
             AT_LEAST_ONCE,
             ("crossbeam-pool", "crossbeam-pool", "a pool written on crossbeam's deque"),

@@ -16,7 +16,7 @@ use std::time::Duration;
 
 use anyhow::Result;
 use filch::queue::{
-    Asymmetric, Bound, ChaseLev, Delta, DoubleEnded, FfCl, FfThe, Fifo, Kind, Lifo, The, Thep, UntrustedFfCl,
+    Asymmetric, Bound, ChaseLev, Delta, DoubleEnded, FfCl, FfThe, Fifo, Kind, Lifo, Split, The, Thep, UntrustedFfCl,
     UntrustedFfThe, UntrustedThep,
 };
 use filch_graph::{Graph, Vertex};
@@ -83,6 +83,7 @@ pub(super) const NEED_BOUND: [&str; 3] = [FF_THE, FF_CL, THEP];
 /// variants then have a note that says so.
 pub(crate) fn parallel<P: Problem + 'static>(bound: &Vouched) -> Result<Vec<Parallel<P>>> {
     let mut all = vec![
+        exact(Queue::Split.name(), None, Split),
         exact(Queue::ChaseLev.name(), None, ChaseLev),
         exact(Queue::The.name(), None, The),
         exact(Queue::Asymmetric.name(), None, Asymmetric),
