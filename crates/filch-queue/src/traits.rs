@@ -48,7 +48,8 @@ pub trait Owner {
     /// Adds a task like [`try_push`](Owner::try_push). Returns whether its client should look for
     /// thieves that wait for work.
     ///
-    /// A queue that cannot tell returns true each time, as this default does. A queue with an alarm
+    /// A queue that cannot tell returns true each time, as this default does. A wrapper of another
+    /// queue forwards this and [`raise_alarm`](Thief::raise_alarm), or neither. A queue with an alarm
     /// switches [the alarm](Thief::raise_alarm) off, and returns whether it was on.
     #[inline]
     fn try_push_and_look(&self, task: Self::Task) -> Result<bool, PushError<Self::Task>> {
