@@ -160,9 +160,13 @@ impl Delta {
     /// - Only stores of the compiled program count, not those of its source. The compiler may
     ///   remove a store, merge several into one wide store, or keep a variable in a register. It
     ///   does not do so with volatile and atomic stores. Of other stores, N bytes of results that
-    ///   must be in memory before the next pop take at least N / 64 instructions on x86-64.
-    /// - The stores may go to any address. Stores to the same cache line count each, because each
-    ///   takes an entry of the store buffer until it leaves.
+    ///   must be in memory before the next pop take at least N / 64 instructions on x86-64, if the
+    ///   compiler does not call `memcpy` or `memset` for them: these may use a string instruction,
+    ///   which writes any number of bytes.
+    /// - The stores may go to any address. Stores to the same cache line count each if each takes an
+    ///   entry of the store buffer until it leaves, as on the CPUs of the paper. `lab litmus` tests
+    ///   only stores to different lines. On a CPU where loads have overtaken more stores than the
+    ///   store buffer has entries, count stores to one line that follow each other as one.
     ///
     /// If the promise is broken, an exactly-once queue may return a task twice.
     pub unsafe fn with_client_stores(

@@ -30,7 +30,7 @@
 //!
 //! | kind | a join's fence | always stealable | safe |
 //! |---|---|---|---|
-//! | [`Asymmetric`], the default | none with `membarrier(2)`, otherwise one | yes | on every CPU |
+//! | [`Asymmetric`], the default | none with `membarrier(2)`, otherwise one | yes, unless the kernel refuses a barrier later: then a steal aborts until the owner's next pop | on every CPU |
 //! | [`ChaseLev`] | one | yes | on every CPU |
 //! | [`The`] | one | yes | on every CPU |
 //! | [`Bulk`] | none, but a locked instruction | yes | on every CPU |
