@@ -77,7 +77,8 @@ pub trait Kind<T>: Sync {
     /// Steals like [`steal_for`](Kind::steal_for), also tasks that the other owner has not made
     /// available. A worker calls it before it sleeps.
     ///
-    /// The default is `steal_for`, for queues whose tasks are always available.
+    /// The default is `steal_for`, for queues whose tasks are always available. A kind that wraps
+    /// another one forwards both.
     fn raid_for(&self, own: &Self::Owner, thief: &Self::Thief) -> Stolen<T> {
         self.steal_for(own, thief)
     }

@@ -249,11 +249,14 @@ pub(crate) struct Guarded {
     /// The number of writes of `limit`. Does not count those of raids that begin, which raise it
     /// above everything.
     epoch: u64,
+    /// Whether a thief has asked for a look of the owner's next pop. Then `limit` stays above
+    /// everything until that pop has settled.
+    is_asked: bool,
 }
 
 impl Guarded {
     pub(crate) fn new() -> Mutex<Guarded> {
-        Mutex::new(Guarded { epoch: 0 })
+        Mutex::new(Guarded { epoch: 0, is_asked: false })
     }
 }
 
@@ -274,8 +277,9 @@ pub(crate) struct Split<'a, M> {
 }
 
 impl<M: Fn(u32) -> u64> Split<'_, M> {
-    fn set_limit(&self, _lock: &mut Guarded, mark: u64) {
-        self.limit.set(mark);
+    fn set_limit(&self, guarded: &mut Guarded, mark: u64) {
+        let is_kept = guarded.is_asked && !defect(Defect::LowersLimitOfAlarm);
+        self.limit.set(if is_kept { EVERYTHING } else { mark });
     }
 
     /// Switches the owner to the fenced mode, if a worker has asked for it. The owner calls this.
@@ -332,6 +336,7 @@ impl<M: Fn(u32) -> u64> Split<'_, M> {
         let mut guarded = lock(self.guarded);
         self.grant_fences(&mut guarded);
         guarded.epoch += 1;
+        guarded.is_asked = false;
         let mut mine = true;
         let after = self.move_split(&mut guarded, |now| {
             // At or above `top`.
@@ -385,9 +390,12 @@ impl<M: Fn(u32) -> u64> Split<'_, M> {
         self.end_raid(raid, passed, bottom)
     }
 
-    /// Makes the owner's next pop take the slow path. A thief calls this.
+    /// Makes the owner's next pop take the slow path, whatever shares and raids come before it. A
+    /// thief calls this.
     pub(crate) fn ask(&self) {
-        self.set_limit(&mut lock(self.guarded), EVERYTHING);
+        let mut guarded = lock(self.guarded);
+        guarded.is_asked = true;
+        self.set_limit(&mut guarded, EVERYTHING);
     }
 
     fn begin_raid(&self) -> Raid {

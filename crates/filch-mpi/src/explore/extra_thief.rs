@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::sync::{Arc, Mutex};
+use std::thread;
 
 use filch::queue::{Kind, Stolen};
 use filch_queue::{Steal, Thief};
@@ -60,6 +61,10 @@ impl<T, K: Kind<T>> Kind<T> for ExtraThief<T, K> {
     fn steal_for(&self, own: &K::Owner, thief: &K::Thief) -> Stolen<T> {
         self.kind.steal_for(own, thief)
     }
+
+    fn raid_for(&self, own: &K::Owner, thief: &K::Thief) -> Stolen<T> {
+        self.kind.raid_for(own, thief)
+    }
 }
 
 /// The thieves of the queues of the current exploration.
@@ -69,8 +74,8 @@ pub(super) struct Thieves<T, K: Kind<T>>(Arc<Mutex<Vec<K::Thief>>>);
 pub(super) trait TaskSource {
     /// Returns the number of queued tasks.
     fn queued(&self) -> u64;
-    /// Takes about `share` of the queued tasks. At least one if there is any, and at most one
-    /// message.
+    /// Takes about `share` of the queued tasks, at most one message. At least one if there is any,
+    /// unless all are in queues whose owners make none available in this moment.
     fn take(&self, share: f64) -> Batch;
     /// Drops the thieves when the exploration is over, so that its queues can be freed.
     fn release(&self);
@@ -91,8 +96,12 @@ impl<T: Serialize, K: Kind<T>> TaskSource for Thieves<T, K> {
                         batch.add(&task);
                         left -= 1;
                     }
-                    Steal::Retry => tries -= 1,
-                    Steal::Abort | Steal::Empty => break,
+                    // An owner that was asked needs a moment.
+                    Steal::Retry | Steal::Abort => {
+                        tries -= 1;
+                        thread::yield_now();
+                    }
+                    Steal::Empty => break,
                 }
             }
         }

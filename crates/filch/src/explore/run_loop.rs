@@ -31,6 +31,8 @@ const MAX_PATIENCE: u32 = 8;
 /// The number of looks that a round of aborted steals counts for. A queue from which no thief can
 /// steal does not look empty.
 const LOOKS_PER_ABORT: u32 = 8;
+/// The pause of an explorer that must not become idle because the kernel refuses barriers.
+const AFTER_REFUSAL: Duration = Duration::from_micros(100);
 /// The number of attempts to steal from one queue before the explorer yields between attempts.
 const TRIES_BEFORE_YIELD: u32 = 32;
 
@@ -283,6 +285,7 @@ where
     if !passed || !shared.has_barrier() {
         // The kernel has refused a barrier that it had promised, here or in a raid. The raid has
         // asked owners for fences. Look again soon.
+        std::thread::sleep(AFTER_REFUSAL);
         shared.idle_list.cancel_add();
         return GoIdle::Woken(local);
     }

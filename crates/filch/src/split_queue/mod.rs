@@ -114,8 +114,8 @@ pub(crate) fn new<T>() -> (Owner<T>, Thief<T>) {
 
 /// Creates an empty queue whose barriers are paid for by this side.
 pub(crate) fn with_mode<T>(mode: Mode) -> (Owner<T>, Thief<T>) {
-    // Raised at first, so that the client looks at what happened before.
-    let alarm = RAISED | if mode == Mode::Fenced { FENCED } else { 0 };
+    // The first push looks at what happened before.
+    let alarm = WANTED | PUSH_LOOKS | if mode == Mode::Fenced { FENCED } else { 0 };
     let shared = Handle::new(Shared {
         bottom: CachePadded::new(AtomicU64::new(0)),
         requests: CachePadded::new(Requests { alarm: AtomicU32::new(alarm), limit: Limit::new(0, mode) }),
@@ -455,7 +455,6 @@ impl<T> Shared<T> {
         if !published {
             self.ask_for(WANTED);
         }
-        self.keep_limit();
         published
     }
 
@@ -468,35 +467,21 @@ impl<T> Shared<T> {
             // SeqCst: a thief raises the alarm, has a fence, and looks at `bottom`.
             fence(Ordering::SeqCst);
         }
-        self.clear_alarm(PUSH_LOOKS, bottom)
+        self.clear_alarm(WANTED | PUSH_LOOKS, bottom) & PUSH_LOOKS != 0
     }
 
-    /// Clears `WANTED` and another bit of the alarm. If one of the two was set, publishes the older
-    /// half of the private tasks, unless some are public. Returns whether the other bit was set. The
-    /// owner calls this.
-    fn clear_alarm(&self, looks: u32, bottom: u64) -> bool {
+    /// Clears bits of the alarm. If one of them was set, publishes the older half of the private
+    /// tasks, unless some are public. Returns the alarm as it was. The owner calls this.
+    fn clear_alarm(&self, bits: u32, bottom: u64) -> u32 {
         // Acquire: what a thread wrote before it set the bits. Release: thieves see what the owner
         // did before.
-        let alarm = self.requests.alarm.fetch_and(!(WANTED | looks), Ordering::AcqRel);
-        if alarm & (WANTED | looks) != 0 {
+        let alarm = self.requests.alarm.fetch_and(!bits, Ordering::AcqRel);
+        if alarm & bits != 0 {
             // This also switches to fences, if a thief has asked for them.
             self.split().publish(bottom as u32, |has_public| !has_public, split::half);
             self.keep_fenced();
-            self.keep_limit();
         }
-        alarm & looks != 0
-    }
-
-    /// Raises `limit` again for what the next pop should see. A share, a raid or a settled pop may
-    /// have lowered it since.
-    fn keep_limit(&self) {
-        if defect(Defect::LowersLimitOfAlarm) {
-            return;
-        }
-        // Relaxed: if the limit was lowered after it was raised, the lock makes the bits visible.
-        if self.requests.alarm.load(Ordering::Relaxed) & (WANTED | POP_LOOKS) != 0 {
-            self.split().ask();
-        }
+        alarm
     }
 
     /// Leaves the alarm on if the owner fences.
@@ -518,12 +503,15 @@ impl<T> Shared<T> {
         let is_owners = self.split().settle(position as u32);
         self.keep_fenced();
         if !is_owners {
-            self.keep_limit();
             return Settled::Stolen;
         }
+        // Without other tasks, the next push answers a thief that wants some.
+        let wanted = if self.len() == 0 { 0 } else { WANTED };
         // Relaxed: the bits that came before the limit was raised are visible by the lock.
-        let is_asked = self.requests.alarm.load(Ordering::Relaxed) & (WANTED | POP_LOOKS) != 0;
-        Settled::Owners { look: is_asked && self.clear_alarm(POP_LOOKS, position) }
+        if self.requests.alarm.load(Ordering::Relaxed) & (wanted | POP_LOOKS) == 0 {
+            return Settled::Owners { look: false };
+        }
+        Settled::Owners { look: self.clear_alarm(wanted | POP_LOOKS, position) & POP_LOOKS != 0 }
     }
 
     /// Returns `top`, if all claimed tasks have been moved out of their slots. These are all tasks
