@@ -89,7 +89,7 @@ pub trait Thief: Clone {
     /// Tries once to take a task, and never waits for the owner.
     ///
     /// In [`thep`](crate::thep), where [`steal`](Thief::steal) would wait, this aborts after a
-    /// moment. In all other queues it is [`steal`](Thief::steal).
+    /// moment. In all other queues of this crate it is [`steal`](Thief::steal).
     #[inline]
     fn steal_or_abort(&self) -> Steal<Self::Task> {
         self.steal()

@@ -249,8 +249,8 @@ pub(crate) struct Guarded {
     /// The number of writes of `limit`. Does not count those of raids that begin, which raise it
     /// above everything.
     epoch: u64,
-    /// Whether a thief has asked for a look of the owner's next pop. Then `limit` stays above
-    /// everything until that pop has settled.
+    /// Whether a thread has asked for a look of the owner's next pop. Then `limit` stays above
+    /// everything until a pop has settled that returns a task.
     is_asked: bool,
 }
 
@@ -297,7 +297,8 @@ impl<M: Fn(u32) -> u64> Split<'_, M> {
         if !defect(Defect::SwitchKeepsRaids) {
             guarded.epoch += 1;
         }
-        // Relaxed: raids read it under the lock, and the owner itself reads it without.
+        // Relaxed: raids read it under the lock, and the owner itself reads it without. Only the split
+        // queue is asked, and sets the limit again after this.
         self.limit.fenced_limit.store((self.mark)(self.public.get().split), Ordering::Relaxed);
         // Release: see `is_fenced`.
         self.limit.fenced.store(true, Ordering::Release);
@@ -336,7 +337,6 @@ impl<M: Fn(u32) -> u64> Split<'_, M> {
         let mut guarded = lock(self.guarded);
         self.grant_fences(&mut guarded);
         guarded.epoch += 1;
-        guarded.is_asked = false;
         let mut mine = true;
         let after = self.move_split(&mut guarded, |now| {
             // At or above `top`.
@@ -344,6 +344,8 @@ impl<M: Fn(u32) -> u64> Split<'_, M> {
             let above = distance(now.top, position);
             (mine && above < now.len()).then(|| now.top.wrapping_add(above / 2))
         });
+        // A pop that finds its task stolen answers nothing.
+        guarded.is_asked &= !mine;
         self.set_limit(&mut guarded, (self.mark)(after.split));
         mine
     }

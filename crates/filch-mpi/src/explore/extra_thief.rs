@@ -23,8 +23,9 @@ pub struct ExtraThief<T, K: Kind<T>> {
 
 /// How many bytes of tasks are given away at once.
 const MAX_BYTES: usize = 1 << 20;
-/// How often a steal is retried when another thief is in the way.
-const TRIES: usize = 64;
+/// How often all queues are tried. In between, an owner that was asked has a moment to respond, and
+/// another thief that was in the way.
+const ROUNDS: usize = 8;
 
 impl<T, K: Kind<T>> ExtraThief<T, K> {
     pub(super) fn new(kind: K) -> Self {
@@ -88,27 +89,38 @@ impl<T: Serialize, K: Kind<T>> TaskSource for Thieves<T, K> {
 
     fn take(&self, share: f64) -> Batch {
         let mut batch = Batch::default();
-        for thief in &*lock(&self.0) {
-            let (mut left, mut tries) = ((thief.len() as f64 * share).ceil() as u64, TRIES);
-            while left > 0 && tries > 0 && batch.bytes.len() < MAX_BYTES {
-                match thief.steal_or_abort() {
-                    Steal::Success(task) => {
-                        batch.add(&task);
-                        left -= 1;
-                    }
-                    // An owner that was asked needs a moment.
-                    Steal::Retry | Steal::Abort => {
-                        tries -= 1;
-                        thread::yield_now();
-                    }
-                    Steal::Empty => break,
-                }
+        // Outside of the lock: an explorer that makes its queue takes it.
+        let thieves = lock(&self.0).clone();
+        let mut left: Vec<u64> = thieves.iter().map(|thief| (thief.len() as f64 * share).ceil() as u64).collect();
+        // The first round asks all owners that have made no task available.
+        for _ in 0..ROUNDS {
+            for (thief, left) in thieves.iter().zip(&mut left) {
+                take_from(thief, left, &mut batch);
             }
+            if left.iter().all(|&left| left == 0) || batch.bytes.len() >= MAX_BYTES {
+                break;
+            }
+            thread::yield_now();
         }
         batch
     }
 
     fn release(&self) {
         lock(&self.0).clear();
+    }
+}
+
+/// Moves tasks of a queue into the batch, until `left` have moved, the batch is full, or the queue
+/// gives none.
+fn take_from<T: Serialize>(thief: &impl Thief<Task = T>, left: &mut u64, batch: &mut Batch) {
+    while *left > 0 && batch.bytes.len() < MAX_BYTES {
+        match thief.steal_or_abort() {
+            Steal::Success(task) => {
+                batch.add(&task);
+                *left -= 1;
+            }
+            Steal::Retry | Steal::Abort => return,
+            Steal::Empty => *left = 0,
+        }
     }
 }

@@ -94,7 +94,7 @@ impl<T, K: Kind<T>, S, M, F> Shared<T, K, S, M, F> {
 
     /// Makes all explorers look, after their next push or task, at what has changed.
     ///
-    /// A queue that is made later has its alarm raised.
+    /// The owner of a queue that is made later looks at its first push, and before its first task.
     pub(super) fn raise_alarms(&self) {
         // SeqCst: pairs with the fence of an explorer that makes its queue. Either its alarm is
         // raised here, or it finds what has changed.

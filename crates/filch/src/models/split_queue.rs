@@ -218,10 +218,10 @@ fn pushes_after_theft() {
 
 /// A thread raises the alarm while the owner pushes. The owner's next pop looks, whatever its pushes
 /// and other thieves have done meanwhile. So does its next push, if none has looked since.
-fn looks_after_alarm(claims: &'static [Claims]) {
+fn looks_after_alarm(mode: Mode, claims: &'static [Claims]) {
     check_orders(2, move || {
         let world = World::new(3);
-        let (owner, thief) = quiet_queue(Mode::Asymmetric);
+        let (owner, thief) = quiet_queue(mode);
         let over = Arc::new(AtomicBool::new(false));
         let thieves = thieves(claims, &world, &thief);
         let stops = {
@@ -233,11 +233,16 @@ fn looks_after_alarm(claims: &'static [Claims]) {
         };
         let looks: Vec<bool> = (0..2).map(|task| world.push(&owner, task) && over.load(Ordering::Relaxed)).collect();
         stops.join().unwrap();
-        let (task, look) = owner.pop_and_look();
-        assert!(look || task.is_none(), "the pop does not look");
+        let (task, pop_looks) = owner.pop_and_look();
+        assert!(pop_looks || task.is_none(), "the pop does not look");
         task.into_iter().for_each(|task| world.run(task));
         let look = world.push(&owner, 2);
         assert!(look || looks.contains(&true), "no push looks");
+        if !pop_looks {
+            let (task, look) = owner.pop_and_look();
+            assert!(look || task.is_none(), "the pop after one that found nothing does not look");
+            task.into_iter().for_each(|task| world.run(task));
+        }
         world.pop_all(&owner);
         end(&world, thieves);
     });
@@ -294,8 +299,12 @@ fn a_slot_is_used_again_when_its_task_was_moved_out() {
 #[test]
 fn an_alarm_is_not_lost() {
     for claims in [&[] as &[Claims], &[asks], &[raids]] {
-        assert!(defect::with(None, move || looks_after_alarm(claims)));
-        assert!(!defect::with(Some(Defect::LowersLimitOfAlarm), move || looks_after_alarm(claims)));
+        for mode in MODES {
+            assert!(defect::with(None, move || looks_after_alarm(mode, claims)));
+        }
+        let model = move || looks_after_alarm(Mode::Asymmetric, claims);
+        assert!(defect::with(Some(Defect::BarrierRefused), model));
+        assert!(!defect::with(Some(Defect::LowersLimitOfAlarm), model));
     }
 }
 

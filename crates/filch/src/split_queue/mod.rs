@@ -21,7 +21,8 @@
 //!
 //! **Demand.** A thief that finds only private tasks sets `WANTED`, raises `limit` above everything,
 //! and returns. The owner sees the one at its next push, or the other at its next pop, and publishes
-//! the older half of its tasks. If the owner does neither for long, a thief raids it.
+//! the older half of its tasks. A pop that takes the last task leaves `WANTED` to the next push. If
+//! the owner does neither for long, a thief raids it.
 //!
 //! **Alarm.** The client raises the alarm: it sets the first three bits, and then raises `limit`. The
 //! owner's next push clears `PUSH_LOOKS` and tells the client to look, and so does its next pop with

@@ -128,6 +128,11 @@ fn an_owner_publishes_half_when_a_thief_asks() {
     assert_eq!(thief.steal_or_abort(), Steal::Abort);
     assert!(!owner.try_push_and_look(101).unwrap());
     assert_eq!(thief.steal_or_abort(), Steal::Success(100));
+    // A pop that takes the last task leaves it to the next push.
+    assert_eq!(thief.steal_or_abort(), Steal::Abort);
+    assert_eq!(owner.pop_and_look(), (Some(101), false));
+    owner.push(102);
+    assert_eq!(thief.steal_or_abort(), Steal::Success(102));
 }
 
 #[test]
