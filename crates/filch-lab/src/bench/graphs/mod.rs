@@ -61,10 +61,11 @@ impl Suite for Graphs {
         Ok(cases::all())
     }
 
-    /// In one quick suite of several, neighbours are sorted: then there is time for more rounds.
+    /// In a quick report, neighbours are sorted: then there is time for more rounds.
     fn includes(&self, case: &Case, options: &Options) -> bool {
         let Case::Traversal { shape, form, .. } = case else { return !options.quick };
-        let is_short = options.limit.is_some();
+        // A report limits the time of a case, `--rounds` does not.
+        let is_short = options.limit.is_some_and(|limit| limit.time < Duration::MAX);
         !options.quick || (shape.vertices <= QUICK_VERTICES && !(is_short && *form == Form::Unsorted))
     }
 
