@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize};
 use std::sync::Arc;
 use std::thread;
 
-use filch_queue::{Owner as _, Thief as _};
+use filch_queue::{Owner as _, Steal, Thief as _};
 use proptest::prelude::*;
 
 use super::*;
