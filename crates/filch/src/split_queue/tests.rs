@@ -26,6 +26,15 @@ fn queue_at<T>(position: u64, mode: Mode) -> (Owner<T>, Thief<T>) {
     (owner, thief)
 }
 
+/// The mode in which raids work here.
+fn mode() -> Mode {
+    if barrier::register() {
+        Mode::Asymmetric
+    } else {
+        Mode::Fenced
+    }
+}
+
 fn chunks<T>(thief: &Thief<T>) -> u64 {
     // SAFETY: called on the owner's thread.
     unsafe { thief.shared.ring.chunks() }
@@ -69,7 +78,7 @@ proptest! {
 
     #[test]
     fn a_queue_behaves_as_its_model(steps in steps(), fenced in any::<bool>(), start in 0..3u64) {
-        let mode = if fenced { Mode::Fenced } else { Mode::Asymmetric };
+        let mode = if fenced { Mode::Fenced } else { mode() };
         let (owner, thief) = queue_at([0, BEFORE_WRAP, (1 << 40) - CHUNK][start as usize], mode);
         let mut model = VecDeque::new();
         let mut next = 0usize;
@@ -169,7 +178,7 @@ impl<T> MapCount for Steal<Claimed<'_, T>> {
 
 #[test]
 fn chunks_are_used_again_and_freed() {
-    let (owner, thief) = with_mode(Mode::Asymmetric);
+    let (owner, thief) = with_mode(mode());
     // As many tasks come as go, over a hundred times the room.
     for task in 0..100 * CHUNK as usize {
         owner.push(task);
@@ -203,7 +212,7 @@ impl Drop for Counted {
 fn tasks_that_are_left_are_dropped_once() {
     for panics in [false, true] {
         let drops = Arc::new(AtomicUsize::new(0));
-        let (owner, thief) = with_mode(Mode::Asymmetric);
+        let (owner, thief) = with_mode(mode());
         let push = |count: usize| (0..count).for_each(|n| owner.push(Counted(drops.clone(), panics && n == 150)));
         push(1000);
         assert_eq!(steal_all(&thief, 1).len(), 1);
@@ -231,7 +240,7 @@ fn tasks_can_have_any_size_and_alignment() {
     struct Aligned(u8);
 
     fn check<T: Clone + PartialEq + fmt::Debug>(task: T) {
-        let (owner, thief) = with_mode(Mode::Asymmetric);
+        let (owner, thief) = with_mode(mode());
         (0..5000).for_each(|_| owner.push(task.clone()));
         // The first task was published at once, and half of the others for the second steal.
         assert_eq!(steal_all(&thief, 256), vec![task.clone(); 1]);
