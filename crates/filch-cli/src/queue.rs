@@ -67,7 +67,8 @@ impl Queue {
         Queue::DoubleEnded,
     ];
 
-    /// Its name: that of its module, `split` for the split queue, and `-untrusted` if it could trust a bound and does not.
+    /// Its name: that of its module, or `split`, and `-untrusted` if it could trust a bound and does
+    /// not.
     pub const fn name(self) -> &'static str {
         match self {
             Queue::Split => "split",

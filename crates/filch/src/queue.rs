@@ -28,7 +28,8 @@
 //! mark at the same time.
 //!
 //! [`Split`], [`Lifo`] and [`Thep`] hold at most 2^30 tasks a worker, [`DoubleEnded`] fewer than
-//! 2^27. A push beyond that panics with a message that names [`ChaseLev`], and that stops the exploration.
+//! 2^27. A push beyond that panics with a message that names [`ChaseLev`], and that stops the
+//! exploration.
 //! [`Bulk`] keeps tasks in blocks that grow to 64 KiB and holds fewer than 2^31.
 
 use filch_queue::bound::{Trusted, Untrusted};
@@ -199,20 +200,16 @@ impl<T: Send> Kind<T> for Split {
 
 /// Puts all claimed tasks but the first into `own`.
 fn take_over<T>(own: &SplitOwner<T>, claimed: Steal<Claimed<'_, T>>) -> Stolen<T> {
-    let no = |task| Stolen { task, pushed: 0 };
-    let mut claimed = match claimed {
-        Steal::Success(claimed) => claimed,
-        Steal::Empty => return no(Steal::Empty),
-        Steal::Retry => return no(Steal::Retry),
-        Steal::Abort => return no(Steal::Abort),
-    };
-    let Some(task) = claimed.next() else { return no(Steal::Retry) };
     let mut pushed = 0;
-    for task in claimed {
-        own.push(task);
-        pushed += 1;
-    }
-    Stolen { task: Steal::Success(task), pushed }
+    let task = claimed.map(|mut claimed| {
+        let first = claimed.first();
+        for task in claimed {
+            own.push(task);
+            pushed += 1;
+        }
+        first
+    });
+    Stolen { task, pushed }
 }
 
 /// The share of a queue that is stolen.

@@ -145,17 +145,14 @@ impl<T> Ring<T> {
 
     fn layout() -> Layout {
         // On 64-bit targets a job has a cache line of its own. No chunk has the size zero.
-        let layout = Layout::array::<Slot<T>>(Self::CHUNK as usize).and_then(|layout| layout.align_to(64));
-        layout.expect("a chunk is small").pad_to_align()
+        let layout = Layout::array::<Slot<T>>(Self::CHUNK as usize)
+            .and_then(|slots| Layout::from_size_align(slots.size().max(1), slots.align().max(64)));
+        layout.expect("a chunk is small")
     }
 
     fn new_chunk() -> Result<*mut Slot<T>, OutOfMemory> {
-        let layout = Self::layout();
-        if layout.size() == 0 {
-            return Ok(ptr::without_provenance_mut(layout.align()));
-        }
         // SAFETY: not of size zero.
-        let chunk = unsafe { alloc(layout) }.cast::<Slot<T>>();
+        let chunk = unsafe { alloc(Self::layout()) }.cast::<Slot<T>>();
         if chunk.is_null() {
             return Err(OutOfMemory);
         }
@@ -174,17 +171,13 @@ impl<T> Ring<T> {
     ///
     /// From `new_chunk`, and in no directory.
     unsafe fn free_chunk(chunk: *mut Slot<T>) {
-        let layout = Self::layout();
-        if layout.size() == 0 {
-            return;
-        }
         #[cfg(loom)]
         // SAFETY: written by `new_chunk`.
         unsafe {
             std::ptr::slice_from_raw_parts_mut(chunk, Self::CHUNK as usize).drop_in_place();
         }
         // SAFETY: the caller guarantees it.
-        unsafe { dealloc(chunk.cast(), layout) };
+        unsafe { dealloc(chunk.cast(), Self::layout()) };
     }
 
     pub(crate) fn new() -> Ring<T> {

@@ -72,12 +72,7 @@ impl World {
 }
 
 fn collected(claimed: Steal<Claimed<'_, usize>>) -> Steal<Vec<usize>> {
-    match claimed {
-        Steal::Success(tasks) => Steal::Success(tasks.collect()),
-        Steal::Retry => Steal::Retry,
-        Steal::Empty => Steal::Empty,
-        Steal::Abort => Steal::Abort,
-    }
+    claimed.map(Iterator::collect)
 }
 
 /// Asks for up to two tasks, and looks once more if the owner has only private ones.

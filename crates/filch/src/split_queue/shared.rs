@@ -15,16 +15,16 @@ use crate::sync::{fence, AtomicU32, AtomicU64, Mutex, Ordering};
 const MAX_TASKS: u64 = 1 << 30;
 
 /// A bit of the alarm: a thief wants tasks.
-pub(super) const WANTED: u32 = 1;
+const WANTED: u32 = 1;
 /// A bit of the alarm: the client should look after the owner's next push.
-pub(super) const PUSH_LOOKS: u32 = 2;
+const PUSH_LOOKS: u32 = 2;
 /// A bit of the alarm: the client should look after the owner's next pop.
-pub(super) const POP_LOOKS: u32 = 4;
+const POP_LOOKS: u32 = 4;
 /// A bit of the alarm, which stays: each push and pop has a fence.
-pub(super) const FENCED: u32 = 8;
+const FENCED: u32 = 8;
 
 /// The bits that a raised alarm has.
-pub(super) const RAISED: u32 = WANTED | PUSH_LOOKS | POP_LOOKS;
+const RAISED: u32 = WANTED | PUSH_LOOKS | POP_LOOKS;
 /// The bits that send a push onto the slow path.
 pub(super) const PUSH_IS_SLOW: u32 = WANTED | PUSH_LOOKS | FENCED;
 
@@ -119,7 +119,7 @@ impl<T> Shared<T> {
         }
     }
 
-    pub(super) fn ask_for(&self, bits: u32) {
+    fn ask_for(&self, bits: u32) {
         // AcqRel, also if they are set already: an owner that clears them later sees what was
         // written before this.
         self.requests.alarm.fetch_or(bits, Ordering::AcqRel);
@@ -167,7 +167,7 @@ impl<T> Shared<T> {
 
     /// Clears bits of the alarm. If one of them was set, publishes the older half of the private
     /// tasks, unless some are public. Returns the alarm as it was. The owner calls this.
-    pub(super) fn clear_alarm(&self, bits: u32, bottom: u64) -> u32 {
+    fn clear_alarm(&self, bits: u32, bottom: u64) -> u32 {
         // Acquire: what a thread wrote before it set the bits. Release: thieves see what the owner
         // did before.
         let alarm = self.requests.alarm.fetch_and(!bits, Ordering::AcqRel);
@@ -180,7 +180,7 @@ impl<T> Shared<T> {
     }
 
     /// Leaves the alarm on if the owner fences.
-    pub(super) fn keep_fenced(&self) {
+    fn keep_fenced(&self) {
         if self.requests.limit.is_fenced() {
             // Relaxed: the owner itself reads it.
             self.requests.alarm.fetch_or(FENCED, Ordering::Relaxed);

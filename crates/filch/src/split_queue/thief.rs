@@ -38,10 +38,12 @@ impl<T> Thief<T> {
             Steal::Empty if self.shared.has_private() => {
                 // So that a pop that calls the raid off publishes something.
                 self.shared.ask();
-                if self.shared.raid() {
-                    self.shared.claim(most).or_retry_if(|| self.shared.has_private())
-                } else {
-                    Steal::Abort
+                if !self.shared.raid() {
+                    return Steal::Abort;
+                }
+                match self.shared.claim(most) {
+                    Steal::Empty if self.shared.has_private() => Steal::Retry,
+                    result => result,
                 }
             }
             result => result,
@@ -60,38 +62,15 @@ impl<T> Thief<T> {
     }
 }
 
-/// Retries a steal that found nothing public.
-trait OrRetry {
-    fn or_retry_if(self, has_private: impl FnOnce() -> bool) -> Self;
-}
-
-impl<C> OrRetry for Steal<C> {
-    fn or_retry_if(self, has_private: impl FnOnce() -> bool) -> Self {
-        match self {
-            Steal::Empty if has_private() => Steal::Retry,
-            result => result,
-        }
-    }
-}
-
-fn one<T>(claimed: Steal<Claimed<'_, T>>) -> Steal<T> {
-    match claimed {
-        Steal::Success(mut claimed) => claimed.next().map_or(Steal::Retry, Steal::Success),
-        Steal::Empty => Steal::Empty,
-        Steal::Retry => Steal::Retry,
-        Steal::Abort => Steal::Abort,
-    }
-}
-
 impl<T> filch_queue::Thief for Thief<T> {
     type Task = T;
 
     fn steal(&self) -> Steal<T> {
-        one(self.claim_or_raid(1))
+        self.claim_or_raid(1).map(Claimed::into_first)
     }
 
     fn steal_or_abort(&self) -> Steal<T> {
-        one(self.claim(1))
+        self.claim(1).map(Claimed::into_first)
     }
 
     fn raise_alarm(&self) {
@@ -121,6 +100,15 @@ impl<'a, T> Claimed<'a, T> {
     /// Returns the tasks at these positions, which the caller has claimed.
     pub(super) fn new(shared: &'a Shared<T>, first: u32, count: u32) -> Claimed<'a, T> {
         Claimed { shared, next: first, left: count, count }
+    }
+
+    /// Returns the oldest task of a claim.
+    pub(crate) fn first(&mut self) -> T {
+        self.next().expect("a claim has a task")
+    }
+
+    fn into_first(mut self) -> T {
+        self.first()
     }
 }
 
