@@ -1,6 +1,6 @@
-//! The bulk queue on two real threads, with a count of every task.
+//! The bulk queue on real threads, with a count of every task.
 //!
-//! The owner pushes and pops, and the thief steals shares.
+//! The owner pushes and pops, and thieves steal shares.
 //!
 //! `stress/` shows, as for every queue, that single tasks are stolen exactly once, also by
 //! several thieves.
@@ -95,7 +95,7 @@ const SHARES: [f64; 7] = [f64::MIN_POSITIVE, 0.1, 0.25, 0.5, 0.5, 0.75, 1.0];
 /// Steals shares until the owner is done and the queue is empty.
 ///
 /// Returns the number of stolen tasks.
-fn steal_until_done(thief: &mut Thief<Task>, done: &AtomicBool, mut take: impl FnMut(Batch<Task>)) -> usize {
+fn steal_until_done(thief: &Thief<Task>, done: &AtomicBool, mut take: impl FnMut(Batch<Task>)) -> usize {
     let (mut stolen, mut tries) = (0, 0);
     loop {
         let over = done.load(Ordering::Acquire);
@@ -126,14 +126,14 @@ fn no_task_is_lost_or_doubled_in_two_queues() {
 
 /// Returns the number of tasks stolen from the first queue.
 fn run_through_two_queues(tasks: usize) -> usize {
-    let (first, mut first_thief) = bulk::starting_at(u32::MAX - tasks as u32 / 4, u32::MAX - tasks as u32 / 8).unwrap();
-    let (second, mut second_thief) = bulk::new();
+    let (first, first_thief) = bulk::starting_at(u32::MAX - tasks as u32 / 4, u32::MAX - tasks as u32 / 8).unwrap();
+    let (second, second_thief) = bulk::new();
     let (first_done, second_done) = (AtomicBool::new(false), AtomicBool::new(false));
     let new_counts = || TaskCounts(vec![0; tasks]);
     let (mut counts, stolen) = thread::scope(|scope| {
         let last = scope.spawn(|| {
             let mut counts = new_counts();
-            steal_until_done(&mut second_thief, &second_done, |batch| {
+            steal_until_done(&second_thief, &second_done, |batch| {
                 batch.into_iter().for_each(|task| counts.count(&task))
             });
             counts
@@ -143,7 +143,7 @@ fn run_through_two_queues(tasks: usize) -> usize {
         let middle = scope.spawn(move || {
             let _done = done;
             let (mut counts, mut dice) = (new_counts(), Dice::new(2));
-            let stolen = steal_until_done(&mut first_thief, first_done, |batch| {
+            let stolen = steal_until_done(&first_thief, first_done, |batch| {
                 let ids: Vec<usize> = batch.iter().map(Task::id).collect();
                 assert!(ids.windows(2).all(|two| two[0] <= two[1]), "a batch changed its order");
                 second.push_batch(batch);
@@ -177,19 +177,73 @@ fn run_through_two_queues(tasks: usize) -> usize {
     stolen
 }
 
+/// Thieves steal shares of one queue at the same time, and drop the batches in any order.
+#[test]
+fn thieves_of_one_queue_get_different_tasks() {
+    let _alone = run_alone();
+    let tasks = tasks_per_queue() / 5;
+    until_stolen(tasks, || ((), run_with_thieves(tasks, 3)));
+}
+
+/// Returns the number of stolen tasks.
+fn run_with_thieves(tasks: usize, thieves: usize) -> usize {
+    let (owner, thief) = bulk::starting_at(u32::MAX - tasks as u32 / 4, u32::MAX - tasks as u32 / 8).unwrap();
+    let done = AtomicBool::new(false);
+    let new_counts = || TaskCounts(vec![0; tasks]);
+    let (mut counts, stolen) = thread::scope(|scope| {
+        let thieves: Vec<_> = (0..thieves)
+            .map(|number| {
+                let (thief, done) = (thief.clone(), &done);
+                scope.spawn(move || {
+                    let (mut counts, mut dice) = (new_counts(), Dice::new(10 + number as u64));
+                    // The batches live on, so that their segments have many holders.
+                    let mut kept: Vec<Batch<Task>> = Vec::new();
+                    let stolen = steal_until_done(&thief, done, |batch| {
+                        let ids: Vec<usize> = batch.iter().map(Task::id).collect();
+                        assert!(ids.windows(2).all(|two| two[0] < two[1]), "a batch is not in order");
+                        kept.push(batch);
+                        while kept.len() > dice.roll(0..20) {
+                            let batch = kept.swap_remove(dice.roll(0..kept.len()));
+                            batch.into_iter().for_each(|task| counts.count(&task));
+                        }
+                    });
+                    kept.into_iter().flatten().for_each(|task| counts.count(&task));
+                    (counts, stolen)
+                })
+            })
+            .collect();
+        let end = Done(&done);
+        let mut counts = new_counts();
+        push_and_pop(&owner, 0..tasks, &mut Dice::new(5), |task| counts.count(&task));
+        drop(end);
+        let mut stolen = 0;
+        for thief in thieves {
+            let (theirs, count) = join(thief);
+            counts.add(&theirs);
+            stolen += count;
+        }
+        (counts, stolen)
+    });
+    drop((owner, thief));
+    counts.check();
+    counts.0.clear();
+    eprintln!("{tasks} tasks, {stolen} stolen by {thieves} thieves");
+    stolen
+}
+
 /// A steal takes the oldest tasks. If the owner only pushes, each batch continues the previous
 /// batch.
 #[test]
 fn shares_are_the_oldest_tasks_in_order_while_the_owner_pushes() {
     let _alone = run_alone();
     let tasks = tasks_per_queue() / 5;
-    let (owner, mut thief) = bulk::new();
+    let (owner, thief) = bulk::new();
     let done = AtomicBool::new(false);
     thread::scope(|scope| {
         let done = &done;
         let thief_thread = scope.spawn(move || {
             let mut next = 0;
-            steal_until_done(&mut thief, done, |batch| {
+            steal_until_done(&thief, done, |batch| {
                 for task in batch {
                     assert_eq!(task.id(), next, "not the oldest");
                     next += 1;
@@ -222,7 +276,7 @@ fn shares_are_the_oldest_tasks_in_order_while_the_owner_pushes() {
 fn a_steal_of_half_never_returns_a_task_that_the_owner_popped() {
     let _alone = run_alone();
     let rounds = tasks_per_queue() / 20;
-    let (owner, mut thief) = bulk::new();
+    let (owner, thief) = bulk::new();
     let done = AtomicBool::new(false);
     let (pushed, popped, stolen) = thread::scope(|scope| {
         let over = &done;
@@ -279,7 +333,7 @@ fn handles_dropped_at_the_same_time_drop_each_task_once() {
     let _alone = run_alone();
     for round in 0..3000 {
         let dropped = AtomicUsize::new(0);
-        let (owner, mut thief) = bulk::new();
+        let (owner, thief) = bulk::new();
         owner.push_batch((0..100).map(|id| CountsDrop(Box::new(id), &dropped)).collect());
         (100..140).for_each(|id| owner.push(CountsDrop(Box::new(id), &dropped)));
         thread::scope(|scope| {

@@ -254,7 +254,7 @@ fn a_batch_that_is_pushed_and_stolen_repeatedly_takes_little_memory() {
     const TASKS: usize = 64;
     let counter = new_counter();
     count_into(counter, || {
-        let (owner, mut thief) = bulk::new();
+        let (owner, thief) = bulk::new();
         let mut batch: bulk::Batch<usize> = (0..TASKS).collect();
         for _ in 0..100 {
             batch.extend(0..TASKS);

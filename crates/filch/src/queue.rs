@@ -142,8 +142,8 @@ plain! {
 
 /// [`filch_queue::bulk`]: a thief steals the older half of the tasks at once.
 ///
-/// It takes them in one operation, and puts them into its own queue in another. If two workers
-/// steal from the same queue at the same time, one of them retries.
+/// It takes them in one operation, and puts them into its own queue in another. Several workers can
+/// steal from the same queue at the same time.
 ///
 /// ```
 /// use filch::explore::Explore;
@@ -217,26 +217,24 @@ const HALF: f64 = 0.5;
 
 impl<T: Send> Kind<T> for Bulk {
     type Owner = bulk::Owner<T>;
-    type Thief = bulk::SharedThief<T>;
+    type Thief = bulk::Thief<T>;
 
     fn make(&self) -> (Self::Owner, Self::Thief) {
-        let (owner, thief) = bulk::new();
-        (owner, thief.share())
+        bulk::new()
     }
 
     fn steal_for(&self, own: &Self::Owner, thief: &Self::Thief) -> Stolen<T> {
-        let Ok(mut batch) = thief.steal(HALF) else {
-            // A half is a valid share, so the thief was busy.
-            return Stolen { task: Steal::Retry, pushed: 0 };
-        };
-        let Some(task) = batch.pop() else {
-            return Stolen { task: Steal::Empty, pushed: 0 };
-        };
-        let pushed = batch.len();
-        if let Err(error) = own.try_push_batch(batch) {
-            push_failed(error);
-        }
-        Stolen { task: Steal::Success(task), pushed }
+        let stolen = thief.try_steal(HALF).unwrap_or_else(|error| unreachable!("a half is a share: {error}"));
+        let mut pushed = 0;
+        let task = stolen.map(|mut batch| {
+            let task = batch.pop().unwrap_or_else(|| unreachable!("a half of any tasks is at least one"));
+            pushed = batch.len();
+            if let Err(error) = own.try_push_batch(batch) {
+                push_failed(error);
+            }
+            task
+        });
+        Stolen { task, pushed }
     }
 }
 

@@ -36,10 +36,6 @@ pub struct Batch<T> {
     /// All runs but the youngest, oldest first. No run is empty.
     older: Vec<Run<T>>,
     youngest: Run<T>,
-    /// The end of the batch's free slots in the youngest run's segment.
-    ///
-    /// The batch may fill the slots from the end of the run up to here.
-    limit: u32,
     /// The number of tasks in all runs.
     len: usize,
 }
@@ -47,7 +43,7 @@ pub struct Batch<T> {
 impl<T> Batch<T> {
     /// Creates a batch without tasks. It does not allocate.
     pub const fn new() -> Self {
-        Batch { older: Vec::new(), youngest: Run::empty(), limit: 0, len: 0 }
+        Batch { older: Vec::new(), youngest: Run::empty(), len: 0 }
     }
 
     /// Creates a batch with room for `capacity` tasks.
@@ -67,8 +63,7 @@ impl<T> Batch<T> {
 
     /// Creates a batch of these runs, oldest first, none of them empty.
     pub(super) fn of_runs(older: Vec<Run<T>>, youngest: Run<T>, len: usize) -> Self {
-        let limit = youngest.end();
-        Batch { older, youngest, limit, len }
+        Batch { older, youngest, len }
     }
 
     /// Adds a task as the youngest.
@@ -78,11 +73,10 @@ impl<T> Batch<T> {
     /// If there is no memory left.
     #[inline]
     pub fn push(&mut self, task: T) {
-        if self.youngest.end() == self.limit {
+        if self.youngest.room() == 0 {
             self.open(1);
         }
-        // SAFETY: if the limit is beyond the end, there is a segment and the next slot belongs to
-        // the batch.
+        // SAFETY: there is room, so there is a segment.
         unsafe { self.youngest.push(task) };
         self.len += 1;
     }
@@ -109,9 +103,9 @@ impl<T> Batch<T> {
         let segment = Segment::allocate(capacity)
             .or_else(|_| Segment::allocate(more))
             .unwrap_or_else(|error| panic!("the batch cannot grow: {error}"));
-        // SAFETY: no slot is counted yet, and the caller is the segment's only party.
-        let before = mem::replace(&mut self.youngest, unsafe { Run::new(segment, 0, 0) });
-        self.limit = self.youngest.capacity();
+        // SAFETY: the segment is new, so all of its slots are the caller's.
+        let youngest = unsafe { Run::new(segment, 0, 0, segment.capacity()) };
+        let before = mem::replace(&mut self.youngest, youngest);
         if before.len() > 0 {
             self.older.push(before);
         }
@@ -122,7 +116,6 @@ impl<T> Batch<T> {
     pub fn pop(&mut self) -> Option<T> {
         if self.youngest.len() == 0 {
             self.youngest = self.older.pop()?;
-            self.limit = self.youngest.end();
         }
         let task = self.youngest.pop();
         self.len -= 1;
@@ -159,7 +152,6 @@ impl<T> Batch<T> {
             self.older.push(before);
         }
         self.older.append(&mut other.older);
-        self.limit = mem::take(&mut other.limit);
         self.len += mem::take(&mut other.len);
     }
 
@@ -174,9 +166,9 @@ impl<T> Batch<T> {
         self.older.len() + usize::from(self.youngest.len() > 0)
     }
 
-    /// Returns the older runs, oldest first, the youngest run, and its limit.
-    pub(super) fn into_runs(self) -> (Vec<Run<T>>, Run<T>, u32) {
-        (self.older, self.youngest, self.limit)
+    /// Returns the older runs, oldest first, and the youngest run.
+    pub(super) fn into_runs(self) -> (Vec<Run<T>>, Run<T>) {
+        (self.older, self.youngest)
     }
 }
 
@@ -190,7 +182,7 @@ impl<T> Extend<T> for Batch<T> {
     fn extend<I: IntoIterator<Item = T>>(&mut self, tasks: I) {
         let tasks = tasks.into_iter();
         let expected = tasks.size_hint().0;
-        if expected > (self.limit - self.youngest.end()) as usize {
+        if expected > self.youngest.room() as usize {
             self.open(expected);
         }
         tasks.for_each(|task| self.push(task));
@@ -218,7 +210,7 @@ impl<T> From<Vec<T>> for Batch<T> {
         while batch.len < count {
             let from = batch.len;
             batch.open(count - from);
-            let moved = (count - from).min(batch.limit as usize);
+            let moved = (count - from).min(batch.youngest.room() as usize);
             // SAFETY: the run is empty and has room for `moved` tasks, and that many were not moved
             // yet.
             unsafe {

@@ -5,13 +5,12 @@
 //! of that position. It ends where the next entry starts, and the youngest entry ends at the
 //! queue's bottom.
 //!
-//! The owner writes entries and a thief reads them, possibly while the owner changes them. Hence
-//! the fields are atomics, all relaxed. A thief sees the entries of its claim correctly because of
-//! the count of pushed tasks, which is stored with release after them. Other entries it only
-//! compares during its search (see [`Directory::find`]).
+//! Only the owner writes entries. Thieves read them before they claim, while the owner may change
+//! them. So the fields are relaxed atomics, and only a claim that succeeds makes them valid; the
+//! module comment of [`bulk`](super) has the argument.
 //!
 //! A ring that is too small is replaced by a ring of four times the size. The old rings are kept
-//! until the queue is dropped, since a thief may be reading them. Together they have a third of the
+//! until the queue is dropped, since thieves may be reading them. Together they have a third of the
 //! size of the ring in use, and they are small: 16 bytes for each segment or large batch that was
 //! in the queue at the same time.
 
@@ -113,10 +112,11 @@ impl Directory {
     ///
     /// Relaxed: see the module.
     ///
+    /// A thief may get fields of two different entries. Then its claim fails.
+    ///
     /// # Safety
     ///
-    /// The directory belongs to a queue of such tasks. If the caller is a thief, the entry belongs
-    /// to its claim, or to an earlier claim.
+    /// The directory belongs to a queue of such tasks.
     pub(super) unsafe fn get<T>(&self, number: u32) -> Entry<T> {
         let cell = self.cell(number);
         Entry {
@@ -133,19 +133,11 @@ impl Directory {
         self.cell(number).start.load(Ordering::Relaxed)
     }
 
-    /// Returns the youngest entry that starts within `count` positions from `top` on.
+    /// Returns the youngest entry from `first` to `last` whose start position is `before` a limit.
     ///
-    /// It searches the entries from `first` to `last`. If there is no such entry, it returns
-    /// `first`, which starts at `top` or before.
-    ///
-    /// The caller is a thief, the positions are its claim, and `last` was the youngest entry when
-    /// it made the claim. The entries of the claim do not change. The owner may change the younger
-    /// entries during the search, but every start that it writes there is at the queue's bottom or
-    /// above, which is beyond the claim. The same holds for every value that they had since `last`
-    /// was loaded, also in a ring that is younger than that; see [`grown`](Directory::grown). So
-    /// the result does not depend on which of these values is read.
-    pub(super) fn find(&self, first: u32, last: u32, top: u32, count: u32) -> u32 {
-        let starts_within = |number: u32| self.start(number).wrapping_sub(top) < count;
+    /// The limit is a position, and starts ascend. `first` starts before it.
+    pub(super) fn find(&self, first: u32, last: u32, before: impl Fn(u32) -> bool) -> u32 {
+        let starts_before = |number: u32| before(self.start(number));
         // The steps double: most claims end near.
         let (mut low, mut step) = (first, 1);
         let mut high = loop {
@@ -154,20 +146,20 @@ impl Directory {
                 return low;
             }
             let probe = low.wrapping_add(left.min(step));
-            if !starts_within(probe) {
+            if !starts_before(probe) {
                 break probe;
             }
             low = probe;
             step *= 2;
         };
-        // `low` starts within the claim, `high` does not.
+        // `low` starts before the limit, `high` does not.
         loop {
             let between = high.wrapping_sub(low);
             if between <= 1 {
                 return low;
             }
             let middle = low.wrapping_add(between / 2);
-            if starts_within(middle) {
+            if starts_before(middle) {
                 low = middle;
             } else {
                 high = middle;

@@ -4,17 +4,17 @@
 //!
 //! Source: the interface of "A Lock-Free Work-Stealing Algorithm for Bulk Operations" (listings 1
 //! to 4), but not its algorithm. The owner pushes batches and single tasks, and pops the youngest
-//! task. One thief at a time steals a share of the oldest tasks. The cost of a push does not depend
-//! on the size of the batch, and the cost of a steal does not depend on the share. A stolen batch
-//! can be pushed into another queue as it is. To be exact, a push and a steal cost a few
-//! nanoseconds for each piece of memory that holds the tasks. A batch that was built with a known
-//! size is a single piece, and short batches are put together. The queue grows without moving
-//! tasks.
+//! task. Any number of thieves steal at the same time, each a share of the oldest tasks. The cost
+//! of a push does not depend on the size of the batch, and the cost of a steal does not depend on
+//! the share. A stolen batch can be pushed into another queue as it is. To be exact, a push and a
+//! steal cost a few nanoseconds for each piece of memory that holds the tasks. A batch that was
+//! built with a known size is a single piece, and short batches are put together. The queue grows
+//! without moving tasks.
 //!
 //! ```
 //! use filch_queue::bulk;
 //!
-//! let (owner, mut thief) = bulk::new();
+//! let (owner, thief) = bulk::new();
 //! owner.push_batch((0..1000).collect());
 //! owner.push(1000);
 //! let helper = std::thread::spawn(move || {
@@ -33,21 +33,22 @@
 //! and then both own the tasks behind it. Its thief also follows links that the owner pops and
 //! frees meanwhile. No order of its steps repairs this, since no write of the thief shows it what
 //! the owner has done since. In this queue a steal is a claim by a single CAS, on a word that every
-//! pop changes too. So a claim succeeds only if none of its tasks was popped. Tasks are not nodes
-//! of a list, so there are no links to follow. Pushes have no read-modify-write, where the listings
-//! have one. A pop has one, as in the listings.
+//! pop and every other steal change too. So a claim succeeds only if none of its tasks was taken.
+//! Tasks are not nodes of a list, so there are no links to follow. Pushes have no read-modify-write,
+//! where the listings have one. A pop has one, as in the listings. The listings have one stealer;
+//! many are their future work.
 //!
 //! # Shared words
 //!
 //! A task has a position: its height in the stack. Positions and counts have 32 bits and wrap.
 //!
 //! - `pushed`, P: the number of tasks pushed so far. Only the owner writes it, by a plain store,
-//!   after the tasks are in their slots.
+//!   after the tasks are in their slots. (It has 64 bits; positions take the lower half.)
 //! - `anchor`: the number of stolen tasks, T, and the number of tasks popped by the owner, O, in a
 //!   single word. It is changed only by CAS. A pop adds 1 to O, a steal of k tasks adds k to T.
-//! - `ring`, `last`: the directory, which maps positions to slots of segments, and its youngest
-//!   entry. Only the owner writes them.
-//! - `first`: the directory's oldest entry. Only the thief writes it.
+//! - `ring`, `last`, `oldest`: the directory, which maps positions to slots of segments, its
+//!   youngest entry, and the oldest entry whose cell was not reused. Only the owner writes them.
+//! - `hint`: where thieves begin to search the directory. Any value is safe.
 //!
 //! The next free position, the bottom, is P - O. The oldest task is at the top, T. The queue holds
 //! P - O - T tasks.
@@ -55,15 +56,38 @@
 //! # Invariant
 //!
 //! T <= P - O. The slots of the positions from T up to P - O hold tasks. The directory's entries
-//! from `first` to `last` cover them without gaps. No position below T is written again.
+//! from `oldest` to `last` cover them without gaps. No position below T is written again.
 //!
 //! A pop's CAS expects the T that the owner knows. With that T there is at least one task, so
-//! position P - O - 1 belongs to the owner. A steal loads the anchor, then P, and its CAS expects
-//! that anchor. If the CAS succeeds, no task was popped or stolen in between and P only grew. So
-//! the positions from T to T + k were in the queue and were its oldest. The steal takes effect at
-//! that moment, and k is the share of the tasks in the queue when P was loaded. The thief reads the
-//! tasks after the CAS, when no other thread may access them. So slots are plain memory, tasks can
-//! be of any type, and no read has to be discarded.
+//! position P - O - 1 belongs to the owner.
+//!
+//! A steal has three steps. It looks: it loads the anchor, then P, then the directory's words. It
+//! finds the oldest k tasks in the directory, and notes their segments and slots. It claims them by
+//! a CAS that expects the anchor of the look. If the CAS succeeds, no task was popped or stolen
+//! since the look, and P only grew. So the positions from T to T + k were in the queue all the time
+//! and were its oldest. The steal takes effect at that moment, and k is the share of the tasks in
+//! the queue when P was loaded. The thief reads the tasks after the CAS, when no other thread may
+//! access them. So slots are plain memory, tasks can be of any type, and no read has to be
+//! discarded.
+//!
+//! What the thief noted is right, too. The owner writes three kinds of cells:
+//!
+//! - entries at the bottom or above, when it pushes. The thief may read one, if it has seen a pop
+//!   and not yet that the popped entry is gone. It starts beyond the claim, and so does every
+//!   entry of a larger ring that is not in use.
+//! - an entry that replaces one without tasks. That one is not in the claim.
+//! - reused cells of entries below the top. The owner raises `oldest` before it reuses them. The
+//!   thief checks that `oldest` is the same after its reads. The cells of the claim itself are not
+//!   reused as long as T does not change.
+//!
+//! Entries are compared by their starts. All entries after `oldest` are less than 2^31 positions
+//! apart, since the owner raises `oldest` before it opens an entry that would end further away.
+//!
+//! If the CAS fails, T may have changed: another thief has succeeded, and this one begins again. Or
+//! the owner has popped, and perhaps pushed. Each pop takes at most one of the tasks that the look
+//! counted, so the first P - O of them are still there, with the P of the look and the O of now.
+//! The thief claims its share of those, no more than it has noted. The owner cannot starve it by
+//! pops: it needs no second look.
 //!
 //! The owner detects an empty queue without a load: T only grows and cannot grow beyond the bottom.
 //! A thief detects it if the loaded P equals the T + O that it loaded before.
@@ -76,30 +100,29 @@
 //! directory stands for a run of slots. A thief finds the end of its claim among the entries by
 //! bisection, and copies the entries, not the tasks.
 //!
-//! All runs of a segment, in queues and in batches, share the segment. Each run is a party, that
-//! is, a counted reference, and the last party frees the segment. If a thief takes a part of an
-//! entry, its run becomes another party. Once its claim goes beyond the entry, the entry's own
-//! party passes to the thief. The owner takes an entry back when it has popped a position below it:
-//! then no thief ever claimed a task of it.
+//! All runs of a segment, in queues and in batches, share the segment. It counts the slots that are
+//! still held, and each slot has one holder. A claim makes the thief the holder of the slots of its
+//! tasks: nothing is counted when a run is divided, and no thief depends on what other thieves do
+//! with theirs. An entry below the top holds nothing.
 //!
 //! # Progress and limits
 //!
-//! Lock-free: a CAS fails only if the other side's CAS has succeeded, and the second try nearly
-//! always succeeds. A push never waits, and below the size limit it fails only for lack of memory.
-//! A [`SharedThief`] returns an error if another thief is stealing.
+//! Lock-free: a CAS fails only if another CAS has succeeded. A push never waits, and below the size
+//! limit it fails only for lack of memory. [`Thief::try_steal`] returns without tasks only if the
+//! queue is empty or another thief has succeeded during the call.
 //!
 //! The queue holds fewer than 2^31 tasks at a time. A push beyond that fails and returns the tasks.
 //!
 //! A steal could be wrong only if the anchor returns to its old value: if between its load and its
-//! CAS the owner pops 2^32 tasks, or a multiple, and not one more. At 5 ns for a push and a pop the
-//! thief would have to be suspended at that place for 20 seconds, and then resume within a certain
-//! 5 ns.
+//! CAS the owner pops 2^32 tasks, or a multiple, and not one more, while no thief steals. At 5 ns
+//! for a push and a pop the thief would have to be suspended at that place for 20 seconds, and then
+//! resume within a certain 5 ns. A thief whose CAS fails does not rely on the count of pops alone:
+//! if more than 2^30 tasks were pushed meanwhile, it looks again.
 //!
-//! Memory: a segment lives as long as any of its runs. If all of its tasks were stolen, it lives
-//! until a steal or a pop moves past it, or the queue is dropped. So an empty queue may keep a
-//! segment. A block has at most 4,096 slots or 64 KiB, but never fewer than 16 slots. The owner
-//! keeps a spare block, and so crosses the edge of a block without the allocator. The directory has
-//! 16 bytes for each run. Its rings are kept until the queue is dropped.
+//! Memory: a segment is freed when its last task is taken out of a batch or dropped, or when the
+//! owner leaves its free slots. So an empty queue keeps at most its youngest segment and a spare
+//! block. A block has at most 4,096 slots or 64 KiB, but never fewer than 16 slots. The directory
+//! has 16 bytes for each run. Its rings are kept until the queue is dropped.
 //!
 //! Model-checked on bounded TSO: `crates/filch-model/src/models/bulk/queue.tso`. The errors of the
 //! listings are described [separately](published).
@@ -113,7 +136,6 @@ mod owner;
 pub mod published {}
 mod row;
 mod segment;
-mod shared;
 mod thief;
 mod words;
 
@@ -123,7 +145,7 @@ use core::ptr;
 
 use crate::handle::Handle;
 use crate::sync::{has_flaw, Ordering, TaskCell};
-use crate::{CapacityError, PushError};
+use crate::{CapacityError, PushError, Steal};
 
 use self::fraction::Fraction;
 use self::owner::{Fill, Place};
@@ -131,13 +153,12 @@ use self::words::{Anchor, Words};
 
 pub use self::batch::{Batch, IntoIter};
 pub use self::fraction::FractionError;
-pub use self::shared::{SharedThief, StealError};
 
 /// The owner's side: pushes tasks and batches, and pops the youngest task.
 pub struct Owner<T> {
     words: Handle<Words<T>>,
     /// The owner's copy of the number of pushed tasks. Only the owner writes that number.
-    pushed: Cell<u32>,
+    pushed: Cell<u64>,
     /// The anchor as the owner last saw it.
     ///
     /// Its count of popped tasks is exact. Its count of stolen tasks is exact or too low.
@@ -150,14 +171,8 @@ pub struct Owner<T> {
 
 /// The thief's side: steals a share of the oldest tasks.
 ///
-/// Each queue has a single thief, and it is not `Clone`: the algorithm supports one stealer at a
-/// time. It can move from thread to thread. A master that feeds many workers holds a thief for each
-/// of their queues. [`share`](Thief::share) turns it into a thief for many threads.
-///
-/// ```compile_fail
-/// let (_owner, thief) = filch_queue::bulk::new::<u32>();
-/// let another = thief.clone();
-/// ```
+/// Clones steal from the same queue, on as many threads as there are clones, or threads that share
+/// one. No thief waits for another.
 pub struct Thief<T> {
     words: Handle<Words<T>>,
 }
@@ -167,7 +182,7 @@ pub struct Thief<T> {
 /// ```
 /// use filch_queue::bulk;
 ///
-/// let (owner, mut thief) = bulk::new();
+/// let (owner, thief) = bulk::new();
 /// owner.push_batch((1..=10).collect());
 /// owner.push(11);
 /// assert_eq!(owner.pop(), Some(11));
@@ -191,7 +206,7 @@ pub fn starting_at<T: Send>(stolen: u32, popped: u32) -> Result<(Owner<T>, Thief
     let anchor = Anchor(words.anchor.load(Ordering::Relaxed));
     let words = Handle::new(words);
     let thief = Thief { words: words.clone() };
-    let pushed = Cell::new(stolen.wrapping_add(popped));
+    let pushed = Cell::new(u64::from(stolen.wrapping_add(popped)));
     let (slots, used, room) = (Cell::new(ptr::null()), Cell::new(0), Cell::new(0));
     Ok((Owner { words, pushed, anchor: Cell::new(anchor), slots, used, room }, thief))
 }
@@ -217,7 +232,7 @@ impl<T> Owner<T> {
     pub fn try_push(&self, task: T) -> Result<(), PushError<T>> {
         if self.used.get() == self.room.get() {
             // SAFETY: the caller is the owner.
-            match unsafe { self.words.make_room(self.fill(), self.anchor.get(), self.pushed.get()) } {
+            match unsafe { self.words.make_room(self.used.get(), self.anchor.get(), self.pushed.get()) } {
                 Ok(place) => self.set_place(place),
                 Err(cause) => return Err(PushError::new(task, cause)),
             }
@@ -259,25 +274,21 @@ impl<T> Owner<T> {
             Ok(count) => count,
             Err(cause) => return Err(PushError::new(batch, cause)),
         };
-        let (older, youngest, limit) = batch.into_runs();
-        let mut place = Place { slots: self.slots.get(), fill: self.fill() };
-        let (mut bottom, top) = (anchor.bottom(self.pushed.get()), anchor.top());
+        let (older, youngest) = batch.into_runs();
+        let fill = Fill { used: self.used.get(), room: self.room.get() };
+        let mut place = Place { slots: self.slots.get(), fill };
+        let mut bottom = anchor.bottom(self.pushed.get());
         if !older.is_empty() {
             // SAFETY: the caller is the owner, and room for the batch is reserved.
-            (place, bottom) = unsafe { self.words.put_all(place, bottom, older, top) };
+            (place, bottom) = unsafe { self.words.put_all(place, bottom, older) };
         }
         if youngest.len() > 0 {
             // SAFETY: as above.
-            place = unsafe { self.words.put(place, bottom, youngest, limit, top) };
+            place = unsafe { self.words.put(place, bottom, youngest) };
         }
         self.set_place(place);
         self.publish(count);
         Ok(())
-    }
-
-    #[inline(always)]
-    fn fill(&self) -> Fill {
-        Fill { used: self.used.get(), room: self.room.get() }
     }
 
     #[inline(always)]
@@ -290,7 +301,7 @@ impl<T> Owner<T> {
     /// Publishes that `count` more tasks are in their slots.
     #[inline(always)]
     fn publish(&self, count: u32) {
-        let pushed = self.pushed.get().wrapping_add(count);
+        let pushed = self.pushed.get().wrapping_add(u64::from(count));
         self.pushed.set(pushed);
         // Release: a thief that sees the count sees the tasks, and the directory that leads to
         // them.
@@ -323,7 +334,7 @@ impl<T> Owner<T> {
         self.anchor.set(anchor.after_pop());
         if self.used.get() == 0 {
             // SAFETY: the caller is the owner, and has just taken the position below the entry.
-            self.set_place(unsafe { self.words.step_back(self.room.get(), anchor.bottom(pushed).wrapping_sub(1)) });
+            self.set_place(unsafe { self.words.step_back(anchor.bottom(pushed).wrapping_sub(1)) });
         }
         let used = self.used.get() - 1;
         self.used.set(used);
@@ -349,16 +360,19 @@ impl<T> Thief<T> {
     /// Takes this share of the tasks, the oldest, in a single operation.
     ///
     /// The number of tasks is rounded up: it is at least 1 unless the queue is empty or the share
-    /// is 0.
+    /// is 0. The share is one of the tasks that the queue had when the steal began and that the
+    /// owner has not popped since.
     ///
     /// The tasks stay in place. The batch can be pushed into another queue as it is.
+    ///
+    /// If another thief is faster, it tries again.
     ///
     /// # Errors
     ///
     /// If the share is not a number from 0 to 1. No task is stolen then.
     ///
     /// ```
-    /// let (owner, mut thief) = filch_queue::bulk::new();
+    /// let (owner, thief) = filch_queue::bulk::new();
     /// owner.push_batch((0..10).collect());
     /// assert!(thief.steal(0.3).unwrap().into_iter().eq(0..3));
     /// assert!(thief.steal(1.0).unwrap().into_iter().eq(3..10));
@@ -366,17 +380,52 @@ impl<T> Thief<T> {
     /// assert_eq!(thief.steal(1.5).unwrap_err().to_string(), "a share of 1.5 of the tasks cannot be stolen; give a number from 0 to 1");
     /// ```
     #[inline]
-    pub fn steal(&mut self, fraction: f64) -> Result<Batch<T>, FractionError> {
-        let fraction = Fraction::new(fraction)?;
-        // SAFETY: this is the only thief, and it is borrowed during the call.
-        Ok(unsafe { steal(&self.words, fraction) })
+    pub fn steal(&self, fraction: f64) -> Result<Batch<T>, FractionError> {
+        loop {
+            match self.try_steal(fraction)? {
+                Steal::Success(batch) => return Ok(batch),
+                Steal::Empty | Steal::Abort => return Ok(Batch::new()),
+                Steal::Retry => core::hint::spin_loop(),
+            }
+        }
     }
 
-    /// Takes the oldest task.
+    /// Tries once to take this share of the tasks; see [`steal`](Thief::steal).
+    ///
+    /// It returns [`Retry`](Steal::Retry) only if another thief has stolen tasks during the call. A
+    /// share of 0 is an empty batch.
+    ///
+    /// # Errors
+    ///
+    /// As for [`steal`](Thief::steal).
+    ///
+    /// ```
+    /// use filch_queue::{bulk, Steal};
+    ///
+    /// let (owner, thief) = bulk::new();
+    /// owner.push_batch((0..10).collect());
+    /// let Ok(Steal::Success(half)) = thief.try_steal(0.5) else { panic!("no other thief steals") };
+    /// assert_eq!(half.len(), 5);
+    /// ```
     #[inline]
-    pub fn steal_one(&mut self) -> Option<T> {
-        // SAFETY: as above.
-        unsafe { steal_one(&self.words) }
+    pub fn try_steal(&self, fraction: f64) -> Result<Steal<Batch<T>>, FractionError> {
+        let fraction = Fraction::new(fraction)?;
+        if fraction.is_zero() {
+            return Ok(Steal::Success(Batch::new()));
+        }
+        Ok(self.words.steal(|length| fraction.of(length)))
+    }
+
+    /// Takes the oldest task. If another thief is faster, it tries again.
+    #[inline]
+    pub fn steal_one(&self) -> Option<T> {
+        loop {
+            match self.words.steal_one() {
+                Steal::Success(task) => return Some(task),
+                Steal::Empty | Steal::Abort => return None,
+                Steal::Retry => core::hint::spin_loop(),
+            }
+        }
     }
 
     /// Returns the number of tasks in the queue a moment ago.
@@ -390,36 +439,6 @@ impl<T> Thief<T> {
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
-
-    /// Converts to a thief for several threads, of which one at a time steals.
-    pub fn share(self) -> SharedThief<T> {
-        SharedThief::new(self.words)
-    }
-}
-
-/// # Safety
-///
-/// No other thread steals meanwhile.
-#[inline]
-unsafe fn steal<T>(words: &Words<T>, fraction: Fraction) -> Batch<T> {
-    if fraction.is_zero() {
-        return Batch::new();
-    }
-    // SAFETY: the caller guarantees it.
-    match unsafe { words.claim(|length| fraction.of(length)) } {
-        // SAFETY: the claim was just made.
-        Some(claim) => unsafe { words.fetch(claim) },
-        None => Batch::new(),
-    }
-}
-
-/// # Safety
-///
-/// No other thread steals meanwhile.
-#[inline]
-unsafe fn steal_one<T>(words: &Words<T>) -> Option<T> {
-    // SAFETY: the caller guarantees it, and the claim was just made.
-    unsafe { words.claim(|_| 1).map(|claim| words.fetch_one(claim)) }
 }
 
 impl<T> crate::Owner for Owner<T> {
@@ -446,9 +465,32 @@ impl<T> crate::Owner for Owner<T> {
     }
 }
 
+impl<T> crate::Thief for Thief<T> {
+    type Task = T;
+
+    #[inline]
+    fn steal(&self) -> Steal<T> {
+        self.words.steal_one()
+    }
+
+    #[inline]
+    fn len(&self) -> usize {
+        Thief::len(self)
+    }
+}
+
+impl<T> Clone for Thief<T> {
+    fn clone(&self) -> Self {
+        Thief { words: self.words.clone() }
+    }
+}
+
 impl<T> crate::AtLeastOnce for Owner<T> {}
+impl<T> crate::AtLeastOnce for Thief<T> {}
 // SAFETY: see the invariant.
 unsafe impl<T> crate::ExactlyOnce for Owner<T> {}
+// SAFETY: as above.
+unsafe impl<T> crate::ExactlyOnce for Thief<T> {}
 
 impl<T> fmt::Debug for Owner<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -465,7 +507,7 @@ impl<T> fmt::Debug for Thief<T> {
 // SAFETY: tasks move between threads. All other shared data is atomic or belongs to the owner,
 // which is unique and not `Sync`.
 unsafe impl<T: Send> Send for Owner<T> {}
-// SAFETY: as above. There is a single thief.
+// SAFETY: as above.
 unsafe impl<T: Send> Send for Thief<T> {}
-// SAFETY: a shared reference gives access only to the number of tasks.
+// SAFETY: as above. Thieves on several threads share one as they share clones.
 unsafe impl<T: Send> Sync for Thief<T> {}

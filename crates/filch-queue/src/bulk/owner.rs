@@ -8,11 +8,11 @@ use alloc::vec::Vec;
 use super::batch::Batch;
 use super::directory::{Directory, Entry};
 use super::segment::{Run, Segment, MAX_SLOTS};
-use super::words::{Anchor, Words};
-use crate::sync::{has_flaw, Ordering, TaskCell};
+use super::words::{is_before, Anchor, Words};
+use crate::sync::{fence, has_flaw, Ordering, TaskCell};
 use crate::CapacityError;
 
-/// The maximum number of tasks in a queue.
+/// The maximum number of tasks in a queue, and of positions from the top to the end of an entry.
 const LIMIT: u32 = MAX_SLOTS;
 
 /// The number of slots of the first block that the owner allocates.
@@ -79,7 +79,7 @@ impl<T> Place<T> {
     }
 }
 
-/// Free slots that belong to the owner alone, with a party of their segment.
+/// Free slots that the owner holds beside the directory.
 struct Spare<T> {
     segment: Segment<T>,
     from: u32,
@@ -94,26 +94,34 @@ impl<T> Spare<T> {
 
 impl<T> Drop for Spare<T> {
     fn drop(&mut self) {
-        // SAFETY: the spare is a party, and its slots are free.
-        unsafe { self.segment.leave() };
+        // SAFETY: the spare holds the slots, and they are free.
+        unsafe { self.segment.release(self.len()) };
     }
 }
 
 /// State that the owner needs only in its slow paths.
 pub(super) struct OwnerState<T> {
     pub(super) ring: Directory,
+    /// The number of the oldest entry whose cell is not reused.
+    pub(super) first: u32,
     /// The number of the youngest entry.
     pub(super) last: u32,
-    /// The thief's `first`, when the owner last loaded it.
-    first: u32,
+    /// The end of the slots that the youngest entry holds, in its segment.
+    pub(super) limit: u32,
+    /// The top when the owner last loaded it here.
+    ///
+    /// All entries after `first` start there or later. No entry reaches beyond `LIMIT` positions
+    /// from there, so that starts compare rightly.
+    top: u32,
     spare: Option<Spare<T>>,
     /// The number of slots of the next block.
     next_block: u32,
 }
 
 impl<T> OwnerState<T> {
-    pub(super) fn new(ring: Directory, last: u32) -> Self {
-        OwnerState { ring, last, first: last, spare: None, next_block: FIRST_BLOCK.min(largest_block::<T>()) }
+    pub(super) fn new(ring: Directory, number: u32, top: u32) -> Self {
+        let next_block = FIRST_BLOCK.min(largest_block::<T>());
+        OwnerState { ring, first: number, last: number, limit: 0, top, spare: None, next_block }
     }
 
     /// Drops the spare slots, which are not in the directory.
@@ -121,46 +129,44 @@ impl<T> OwnerState<T> {
         self.spare = None;
     }
 
-    /// Returns whether `len` free slots of a segment are worth keeping.
-    ///
-    /// A large segment is not kept for a few of its slots.
-    fn is_worth_keeping(&self, segment: Segment<T>, len: u32) -> bool {
-        let kept = self.spare.as_ref().map_or(MIN_SPARE - 1, Spare::len);
-        // SAFETY: the caller knows a party.
-        len > kept && unsafe { segment.capacity() } <= largest_block::<T>()
+    /// Returns how many positions an entry may have from `bottom` on.
+    fn headroom(&self, bottom: u32) -> u32 {
+        LIMIT.saturating_sub(bottom.wrapping_sub(self.top))
     }
 
-    /// Takes over slots that are no longer used, and their party.
-    fn recycle(&mut self, spare: Spare<T>) {
-        if self.is_worth_keeping(spare.segment, spare.len()) {
+    /// Returns the number of entries in use.
+    fn in_use(&self) -> u32 {
+        self.last.wrapping_sub(self.first).saturating_add(1)
+    }
+
+    /// Keeps free slots as the spare, or releases them.
+    ///
+    /// A large segment is not kept for a few of its slots.
+    fn keep_or_release(&mut self, spare: Spare<T>) {
+        let kept = self.spare.as_ref().map_or(MIN_SPARE - 1, Spare::len);
+        // SAFETY: the spare holds a slot, since it has more than none.
+        if spare.len() > kept && unsafe { spare.segment.capacity() } <= largest_block::<T>() {
             self.spare = Some(spare);
         }
     }
 
     /// Leaves the youngest entry and returns the number of the next entry.
     ///
-    /// If the youngest entry is empty, the next entry replaces it. Otherwise it comes after it.
-    fn close_entry(&mut self, fill: Fill) -> u32 {
+    /// If the youngest entry has no tasks, the next entry replaces it. Otherwise it comes after it.
+    /// The free slots after the first `used` are kept or released.
+    fn close_entry(&mut self, used: u32) -> u32 {
         // SAFETY: the entry belongs to the owner.
         let Entry { base, segment, .. } = unsafe { self.ring.get::<T>(self.last) };
-        let Some(segment) = segment else {
-            return self.last;
-        };
-        let spare = Spare { segment, from: base + fill.used, limit: base + fill.room };
-        if fill.used == 0 {
-            // No thief claimed a task of this entry: the bottom is back at its start, or never left
-            // it, and the top is no higher than the bottom. Its party passes to the spare.
-            self.recycle(spare);
-            return self.last;
+        if let Some(segment) = segment {
+            self.keep_or_release(Spare { segment, from: base + used, limit: self.limit });
         }
-        if self.is_worth_keeping(segment, spare.len()) {
-            // SAFETY: the entry is a party and stays.
-            unsafe { segment.join() };
-            self.spare = Some(spare);
+        // An entry without tasks was never in a claim: the bottom is at its start, or never left it,
+        // and the top is no higher than the bottom.
+        if used == 0 {
+            self.last
         } else {
-            core::mem::forget(spare);
+            self.last.wrapping_add(1)
         }
-        self.last.wrapping_add(1)
     }
 }
 
@@ -174,29 +180,49 @@ impl<T> Words<T> {
         unsafe { &mut *self.owner_state.get() }
     }
 
-    /// Returns a lower bound on how many more tasks fit.
+    /// Returns how many positions an entry may have from `bottom` on.
     ///
-    /// It depends on the bottom and on an anchor that may be outdated.
-    fn headroom(&self, anchor: Anchor, bottom: u32, needed: u32) -> u32 {
-        let room = LIMIT.saturating_sub(bottom.wrapping_sub(anchor.top()));
-        if room >= needed {
-            return room;
+    /// If these are fewer than `needed`, it is because the queue is at its size limit.
+    fn headroom(&self, state: &mut OwnerState<T>, bottom: u32, needed: u32) -> u32 {
+        if state.headroom(bottom) < needed {
+            self.retire_entries(state);
         }
-        // Relaxed: the top only rises, so any of its values is safe.
-        LIMIT.saturating_sub(bottom.wrapping_sub(Anchor(self.anchor.load(Ordering::Relaxed)).top()))
+        state.headroom(bottom)
+    }
+
+    /// Looks how far thieves have come, and stops using the entries below the top.
+    fn retire_entries(&self, state: &mut OwnerState<T>) {
+        // Relaxed: a thief whose claim needs an entry below this top fails, or has read it before;
+        // see the fence.
+        let top = Anchor(self.anchor.load(Ordering::Relaxed)).top();
+        state.top = top;
+        let before = state.first;
+        while state.first != state.last {
+            let next = state.first.wrapping_add(1);
+            if is_before(top, state.ring.start(next)) {
+                break;
+            }
+            state.first = next;
+        }
+        if state.first != before {
+            // Release: a thief that sees this number sees a youngest entry that is not below it.
+            self.owner.oldest.store(state.first, Ordering::Release);
+            // Release: a thief that reads a reused cell, or a ring that does not have the retired
+            // entries, finds the new number when it checks it. This also orders the load of the top
+            // before the owner's next stores: a thief cannot read from them before its claim.
+            fence(Ordering::Release);
+        }
     }
 
     /// Makes sure that the ring has room for `more` more entries.
     fn make_room_in_ring(&self, state: &mut OwnerState<T>, more: u32, bottom: u32) -> Result<(), CapacityError> {
-        let in_use =
-            |state: &OwnerState<T>| state.last.wrapping_sub(state.first).saturating_add(1).saturating_add(more);
-        if in_use(state) <= state.ring.capacity() || has_flaw("bulk: cells reused before the thief has passed them") {
+        let needed = |state: &OwnerState<T>| state.in_use().saturating_add(more);
+        if needed(state) <= state.ring.capacity() || has_flaw("bulk: cells reused before the top has passed them") {
             return Ok(());
         }
-        // Acquire: pairs with the thief's release. The thief has read the entries below.
-        state.first = self.thief.first.load(Ordering::Acquire);
-        if in_use(state) > state.ring.capacity() {
-            state.ring = state.ring.grown::<T>(in_use(state), state.first, state.last, bottom)?;
+        self.retire_entries(state);
+        if needed(state) > state.ring.capacity() {
+            state.ring = state.ring.grown::<T>(needed(state), state.first, state.last, bottom)?;
             // Release: a thief that loads the ring sees its entries.
             self.owner.ring.store(state.ring.as_ptr(), Ordering::Release);
         }
@@ -205,35 +231,31 @@ impl<T> Words<T> {
 
     /// Opens an entry for positions from `bottom` on.
     ///
-    /// They are in slots of `segment` from `base` on. The caller's party passes to the entry.
-    fn open(&self, state: &mut OwnerState<T>, fill: Fill, bottom: u32, base: u32, segment: Segment<T>) {
-        let number = state.close_entry(fill);
+    /// They are in slots of `segment` from `base` to `limit`, which pass to the entry. The entry
+    /// before has `used` slots with tasks.
+    fn open(&self, state: &mut OwnerState<T>, used: u32, bottom: u32, segment: Segment<T>, base: u32, limit: u32) {
+        let number = state.close_entry(used);
         state.ring.set(number, Entry { start: bottom, base, segment: Some(segment) });
         state.last = number;
+        state.limit = limit;
         // Release: a thief that sees the number sees the entry, and the ring that it is in.
         self.owner.last.store(number, Ordering::Release);
     }
 
     /// Opens an entry with at least `needed` free slots. They come from the spare or a new block.
     ///
-    /// The ring has room for it.
-    ///
-    /// # Safety
-    ///
-    /// Only the owner calls it. `needed` is at most `headroom`.
-    unsafe fn open_block(
+    /// The ring has room for it, and `needed` is at most the headroom.
+    fn open_block(
         &self,
-        fill: Fill,
+        state: &mut OwnerState<T>,
+        used: u32,
         bottom: u32,
         needed: u32,
-        headroom: u32,
     ) -> Result<Place<T>, CapacityError> {
-        // SAFETY: the caller is the owner.
-        let state = unsafe { self.owner_state() };
         let (segment, base, limit) = match state.spare.take_if(|spare| spare.len() >= needed) {
             Some(spare) => {
                 let parts = (spare.segment, spare.from, spare.limit);
-                // Its party passes to the entry.
+                // Its slots pass to the entry.
                 core::mem::forget(spare);
                 parts
             }
@@ -244,9 +266,9 @@ impl<T> Words<T> {
                 (segment, 0, capacity)
             }
         };
-        self.open(state, fill, bottom, base, segment);
-        // SAFETY: the entry is a party, and the segment has such a slot.
-        Ok(Place::new(unsafe { segment.slot(base) }, 0, (limit - base).min(headroom)))
+        self.open(state, used, bottom, segment, base, limit);
+        // SAFETY: the entry holds the slots.
+        Ok(Place::new(unsafe { segment.slot(base) }, 0, (limit - base).min(state.headroom(bottom))))
     }
 
     /// Makes room for a task when the youngest entry is full.
@@ -256,27 +278,26 @@ impl<T> Words<T> {
     /// Only the owner calls it, with its own state.
     #[cold]
     #[inline(never)]
-    pub(super) unsafe fn make_room(&self, fill: Fill, anchor: Anchor, pushed: u32) -> Result<Place<T>, CapacityError> {
+    pub(super) unsafe fn make_room(&self, used: u32, anchor: Anchor, pushed: u64) -> Result<Place<T>, CapacityError> {
+        // SAFETY: the caller is the owner.
+        let state = unsafe { self.owner_state() };
         let bottom = anchor.bottom(pushed);
-        let headroom = self.headroom(anchor, bottom, largest_block::<T>());
-        if headroom == 0 {
+        if self.headroom(state, bottom, largest_block::<T>()) == 0 {
             return Err(CapacityError::TooLarge { requested: LIMIT as usize + 1, limit: LIMIT as usize });
         }
-        // SAFETY: the caller is the owner.
-        self.make_room_in_ring(unsafe { self.owner_state() }, 1, bottom)?;
-        // SAFETY: the caller is the owner.
-        unsafe { self.open_block(fill, bottom, 1, headroom) }
+        self.make_room_in_ring(state, 1, bottom)?;
+        self.open_block(state, used, bottom, 1)
     }
 
     /// Steps back into the entry that ends with `position`, which the owner has popped.
     ///
     /// # Safety
     ///
-    /// Only the owner calls it. The youngest entry is empty and has `left_room` slots. The owner
-    /// has just taken the position below it, which still counts as used.
+    /// Only the owner calls it. The youngest entry has no tasks. The owner has just taken the
+    /// position below it, which still counts as used.
     #[cold]
     #[inline(never)]
-    pub(super) unsafe fn step_back(&self, left_room: u32, position: u32) -> Place<T> {
+    pub(super) unsafe fn step_back(&self, position: u32) -> Place<T> {
         // SAFETY: the caller is the owner.
         let state = unsafe { self.owner_state() };
         // SAFETY: the entry belongs to the owner.
@@ -287,8 +308,8 @@ impl<T> Words<T> {
         if !has_flaw("bulk: a removed entry that is still counted") {
             self.owner.last.store(state.last, Ordering::Release);
         }
-        // SAFETY: the owner could pop the position, so the thief has not passed this entry, and it
-        // has a segment.
+        // SAFETY: the owner could pop the position, so this entry holds its slot, and both have a
+        // segment.
         let (Entry { start, base, segment }, left_segment) = unsafe {
             let entry = state.ring.get::<T>(state.last);
             (entry, left.segment.unwrap_unchecked())
@@ -296,15 +317,21 @@ impl<T> Words<T> {
         // SAFETY: as above.
         let segment = unsafe { segment.unwrap_unchecked() };
         let used = position.wrapping_sub(start) + 1;
-        let mut room = used;
-        // The slots after it belong to another party, unless they are the owner's spare.
-        if let Some(spare) = state.spare.take_if(|spare| spare.segment == segment && spare.from == base + used) {
-            room = spare.limit - base;
-        }
-        // No thief claimed a task of the entry that is left: the top has not reached it. Its party
-        // passes to the spare.
-        state.recycle(Spare { segment: left_segment, from: left.base, limit: left.base + left_room });
-        // SAFETY: the entry is a party, and the segment has such a slot.
+        // The slots after it have other holders, unless they are the owner's spare.
+        let limit = match state.spare.take_if(|spare| spare.segment == segment && spare.from == base + used) {
+            Some(spare) => {
+                let limit = spare.limit;
+                // Its slots pass back to the entry.
+                core::mem::forget(spare);
+                limit
+            }
+            None => base + used,
+        };
+        let left_limit = core::mem::replace(&mut state.limit, limit);
+        // No claim had a task of the entry that is left: the top has not reached it.
+        state.keep_or_release(Spare { segment: left_segment, from: left.base, limit: left_limit });
+        let room = (limit - base).min(used + state.headroom(position.wrapping_add(1)));
+        // SAFETY: the entry holds the slot of the position.
         Place::new(unsafe { segment.slot(base) }, used, room)
     }
 
@@ -319,20 +346,22 @@ impl<T> Words<T> {
     pub(super) unsafe fn reserve_for_batch(
         &self,
         anchor: Anchor,
-        pushed: u32,
+        pushed: u64,
         batch: &Batch<T>,
     ) -> Result<u32, CapacityError> {
+        // SAFETY: the caller is the owner.
+        let state = unsafe { self.owner_state() };
         let bottom = anchor.bottom(pushed);
         let too_large = || {
             let length = bottom.wrapping_sub(anchor.top()) as usize;
             CapacityError::TooLarge { requested: length.saturating_add(batch.len()), limit: LIMIT as usize }
         };
         let count = u32::try_from(batch.len()).map_err(|_| too_large())?;
-        if count > LIMIT || self.headroom(anchor, bottom, count) < count {
+        if count > LIMIT || self.headroom(state, bottom, count) < count {
             return Err(too_large());
         }
-        // SAFETY: the caller is the owner. A batch of so few tasks has no more runs.
-        self.make_room_in_ring(unsafe { self.owner_state() }, batch.runs() as u32, bottom)?;
+        // A batch of so few tasks has no more runs.
+        self.make_room_in_ring(state, batch.runs() as u32, bottom)?;
         Ok(count)
     }
 
@@ -342,20 +371,14 @@ impl<T> Words<T> {
     ///
     /// # Safety
     ///
-    /// As for [`put`](Words::put). Only the filled slots of the runs may be used.
+    /// As for [`put`](Words::put).
     #[cold]
     #[inline(never)]
-    pub(super) unsafe fn put_all(
-        &self,
-        mut place: Place<T>,
-        mut bottom: u32,
-        runs: Vec<Run<T>>,
-        top: u32,
-    ) -> (Place<T>, u32) {
+    pub(super) unsafe fn put_all(&self, mut place: Place<T>, mut bottom: u32, runs: Vec<Run<T>>) -> (Place<T>, u32) {
         for run in runs {
-            let (len, limit) = (run.len(), run.end());
+            let len = run.len();
             // SAFETY: the caller guarantees it.
-            place = unsafe { self.put(place, bottom, run, limit, top) };
+            place = unsafe { self.put(place, bottom, run) };
             bottom = bottom.wrapping_add(len);
         }
         (place, bottom)
@@ -368,56 +391,37 @@ impl<T> Words<T> {
     ///
     /// # Safety
     ///
-    /// Only the owner calls it. The run is not empty, room is reserved for its batch, and the
-    /// directory has room for it. The segment's slots up to `limit` belong to the run. The current
-    /// top is `top` or higher.
+    /// Only the owner calls it. The run is not empty and has returned no task from its old end.
+    /// Positions and entries for its batch are [reserved](Words::reserve_for_batch).
     #[inline]
-    pub(super) unsafe fn put(&self, place: Place<T>, bottom: u32, run: Run<T>, limit: u32, top: u32) -> Place<T> {
-        // There is room at least for the run, even if the top is outdated.
-        let headroom = LIMIT.saturating_sub(bottom.wrapping_sub(top)).max(run.len());
-        let run = if is_short::<T>(run.len()) {
-            // SAFETY: the caller is the owner, and there is room.
-            match unsafe { self.put_short(place, bottom, run, headroom) } {
-                Ok(place) => return place,
-                Err(run) => run,
-            }
-        } else {
-            run
-        };
-        // SAFETY: the run is not empty, so it has a segment.
-        let (segment, first, len) = unsafe { run.into_parts().unwrap_unchecked() };
+    pub(super) unsafe fn put(&self, mut place: Place<T>, bottom: u32, run: Run<T>) -> Place<T> {
         // SAFETY: the caller is the owner.
-        self.open(unsafe { self.owner_state() }, place.fill, bottom, first, segment);
-        // SAFETY: the entry is a party, and the segment has such a slot.
-        Place::new(unsafe { segment.slot(first) }, len, (limit - first).min(headroom))
+        let state = unsafe { self.owner_state() };
+        let len = run.len();
+        let Fill { used, room } = place.fill;
+        if is_short::<T>(len) {
+            if room - used < len {
+                place = match self.open_block(state, used, bottom, len) {
+                    Ok(opened) => opened,
+                    Err(_) => return self.link(state, used, bottom, run),
+                };
+            }
+            // SAFETY: there is room for all tasks, and the slots from the bottom on belong to the
+            // owner.
+            unsafe { run.move_to(place.slots.add(place.fill.used as usize)) };
+            place.fill.used += len;
+            return place;
+        }
+        self.link(state, used, bottom, run)
     }
 
-    /// Moves the tasks of a short run, or returns the run if memory is exhausted.
-    ///
-    /// # Safety
-    ///
-    /// As for [`put`](Words::put).
+    /// Opens an entry for a run that is not empty.
     #[inline]
-    unsafe fn put_short(
-        &self,
-        mut place: Place<T>,
-        bottom: u32,
-        run: Run<T>,
-        headroom: u32,
-    ) -> Result<Place<T>, Run<T>> {
-        let len = run.len();
-        if place.fill.room - place.fill.used < len {
-            // SAFETY: the caller is the owner, and the directory has room. The run is within the
-            // headroom.
-            match unsafe { self.open_block(place.fill, bottom, len, headroom) } {
-                Ok(opened) => place = opened,
-                Err(_) => return Err(run),
-            }
-        }
-        // SAFETY: there is room for all tasks, and the slots from the bottom on belong to the
-        // owner.
-        unsafe { run.move_to(place.slots.add(place.fill.used as usize)) };
-        place.fill.used += len;
-        Ok(place)
+    fn link(&self, state: &mut OwnerState<T>, used: u32, bottom: u32, run: Run<T>) -> Place<T> {
+        // SAFETY: the run is not empty, so it has a segment.
+        let (segment, first, len, held) = unsafe { run.into_parts().unwrap_unchecked() };
+        self.open(state, used, bottom, segment, first, first + held);
+        // SAFETY: the entry holds the slots.
+        Place::new(unsafe { segment.slot(first) }, len, held.min(state.headroom(bottom)))
     }
 }

@@ -1,10 +1,12 @@
-//! Storage for tasks: segments, and runs, which are a party's share of a segment.
+//! Storage for tasks: segments, and runs, which are consecutive slots of a segment.
 //!
-//! A segment has one or more parties.
+//! A segment never moves its tasks. Each of its slots has one holder: a run of a batch, an entry of
+//! a queue's directory, or the free slots that an owner keeps. The segment counts the slots that are
+//! still held. The holder that releases the last ones frees the segment.
 //!
-//! A segment never moves its tasks. Each run of it, in a batch or in the directory of a queue, is a
-//! party, that is, a counted reference. The last party that leaves frees the segment. The parties
-//! know which slots hold tasks and which party may access them; the segment does not.
+//! **A slot changes its holder without a change of the count.** So a thief that claims tasks holds
+//! their slots at that moment, and the segment cannot be freed under it, whatever other thieves do
+//! with their slots. The holders know which slots contain tasks; the segment does not.
 
 use core::mem::{forget, needs_drop};
 #[cfg(not(loom))]
@@ -19,11 +21,14 @@ pub(super) const MAX_SLOTS: u32 = (1 << 31) - 1;
 
 /// The header before the slots.
 pub(super) struct Header {
-    parties: AtomicU32,
+    /// The number of slots that have a holder.
+    held: AtomicU32,
     capacity: u32,
 }
 
-/// A pointer to a segment. Its holder is a party, or knows a party that stays.
+/// A pointer to a segment.
+///
+/// It dangles when all slots are released.
 pub(super) struct Segment<T>(Row<Header, TaskCell<T>>);
 
 impl<T> Clone for Segment<T> {
@@ -42,9 +47,9 @@ impl<T> PartialEq for Segment<T> {
 }
 
 impl<T> Segment<T> {
-    /// Allocates a segment with a single party, the caller.
+    /// Allocates a segment. The caller holds all of its slots.
     pub(super) fn allocate(capacity: u32) -> Result<Self, CapacityError> {
-        let header = Header { parties: AtomicU32::new(1), capacity };
+        let header = Header { held: AtomicU32::new(capacity), capacity };
         Row::allocate(header, capacity, |_| TaskCell::empty()).map(Segment)
     }
 
@@ -66,7 +71,7 @@ impl<T> Segment<T> {
 
     /// # Safety
     ///
-    /// The segment has a party that stays.
+    /// A slot is held, and is not released meanwhile.
     pub(super) unsafe fn capacity(self) -> u32 {
         // SAFETY: the caller guarantees it.
         unsafe { self.0.header() }.capacity
@@ -76,7 +81,7 @@ impl<T> Segment<T> {
     ///
     /// # Safety
     ///
-    /// The segment has a party that stays, and `n` is at most the number of slots.
+    /// A slot is held, and is not released meanwhile. `n` is at most the number of slots.
     #[inline(always)]
     pub(super) unsafe fn slot(self, n: u32) -> *const TaskCell<T> {
         #[cfg(loom)]
@@ -88,61 +93,70 @@ impl<T> Segment<T> {
         unsafe { self.0.cell(n) }
     }
 
-    /// Adds a party.
+    /// Releases `slots` slots. Frees the segment with the last ones.
     ///
     /// # Safety
     ///
-    /// The segment has a party that stays until the call returns.
+    /// The caller holds so many slots, and does not hold them afterwards. No task is left in them.
     #[inline]
-    pub(super) unsafe fn join(self) {
-        // Relaxed: the caller knows the segment through a party. Its accesses are ordered by the
-        // release in `leave`.
-        // SAFETY: the caller guarantees it.
-        unsafe { self.0.header() }.parties.fetch_add(1, Ordering::Relaxed);
-    }
-
-    /// Removes the caller's party. The last party frees the segment.
-    ///
-    /// # Safety
-    ///
-    /// The caller is a party, and is not a party afterwards. Its slots hold no task any more.
-    #[inline]
-    pub(super) unsafe fn leave(self) {
-        // SAFETY: the caller is a party.
-        let Header { parties, capacity } = unsafe { self.0.header() };
+    pub(super) unsafe fn release(self, slots: u32) {
+        if slots == 0 {
+            // The segment may be gone.
+            return;
+        }
+        // SAFETY: the caller holds a slot.
+        let Header { held, capacity } = unsafe { self.0.header() };
         let capacity = *capacity;
-        // Acquire: the last party sees all accesses of the others to their slots, by the release
-        // with which they left. A party that is alone stays alone, since only a party can add
-        // another.
-        let alone = parties.load(Ordering::Acquire) == 1;
-        // Release: this party's accesses to its slots come before the segment is freed. Acquire: as
-        // above.
-        if alone || parties.fetch_sub(1, Ordering::AcqRel) == 1 {
-            // SAFETY: the last party has left.
+        // Acquire: the last holder sees all accesses of the others to their slots, by the release
+        // with which they gave them up. If all held slots are the caller's, no other holder exists,
+        // and none can appear.
+        let are_last = held.load(Ordering::Acquire) == slots;
+        // Release: the accesses to these slots come before the segment is freed. Acquire: as above.
+        if are_last || held.fetch_sub(slots, Ordering::AcqRel) == slots {
+            // SAFETY: no slot is held any more.
             unsafe { self.0.free(capacity) };
         }
     }
 }
 
-/// Consecutive slots of a segment that all hold tasks, and a party of that segment.
+/// Consecutive slots with tasks, the oldest first, and free slots after them.
+///
+/// The run holds these slots, and those before them whose tasks it has returned.
 pub(super) struct Run<T> {
     /// `None` if the run never had a segment.
     segment: Option<Segment<T>>,
+    /// The first slot with a task.
     first: u32,
+    /// The number of tasks.
     len: u32,
+    /// The number of slots that the run holds.
+    held: u32,
 }
 
 impl<T> Run<T> {
     pub(super) const fn empty() -> Self {
-        Run { segment: None, first: 0, len: 0 }
+        Run { segment: None, first: 0, len: 0, held: 0 }
     }
 
+    /// Creates a run of `len` tasks in `held` slots from `first` on.
+    ///
     /// # Safety
     ///
-    /// The slots hold tasks that belong to no other party, and the caller passes its party of the
-    /// segment on.
-    pub(super) unsafe fn new(segment: Segment<T>, first: u32, len: u32) -> Self {
-        Run { segment: Some(segment), first, len }
+    /// Before the run is used, the caller holds the slots, and the first `len` contain tasks. They
+    /// pass to the run.
+    pub(super) unsafe fn new(segment: Segment<T>, first: u32, len: u32, held: u32) -> Self {
+        Run { segment: Some(segment), first, len, held }
+    }
+
+    /// Creates a run of tasks that a thief is about to claim, and of no other slots.
+    ///
+    /// # Safety
+    ///
+    /// The run is not used, nor dropped, before the claim has succeeded. Then as for
+    /// [`new`](Run::new).
+    #[inline(always)]
+    pub(super) unsafe fn unclaimed(segment: Option<Segment<T>>, first: u32, len: u32) -> Self {
+        Run { segment, first, len, held: len }
     }
 
     #[inline]
@@ -150,15 +164,11 @@ impl<T> Run<T> {
         self.len
     }
 
-    /// Returns the index of the slot after the last task.
+    /// Returns the number of free slots after the last task, of a run that has returned no task from
+    /// its old end.
     #[inline]
-    pub(super) fn end(&self) -> u32 {
-        self.first + self.len
-    }
-
-    pub(super) fn capacity(&self) -> u32 {
-        // SAFETY: the run is a party.
-        self.segment.map_or(0, |segment| unsafe { segment.capacity() })
+    pub(super) fn room(&self) -> u32 {
+        self.held - self.len
     }
 
     /// Returns the n-th task's slot, or the slot after the last task.
@@ -176,7 +186,7 @@ impl<T> Run<T> {
     ///
     /// # Safety
     ///
-    /// There is a segment, and the slot after the last task belongs to the run.
+    /// There is a segment, and [`room`](Run::room) after the last task.
     #[inline]
     pub(super) unsafe fn push(&mut self, task: T) {
         // SAFETY: the caller guarantees it.
@@ -241,19 +251,24 @@ impl<T> Run<T> {
         (n < self.len).then(|| unsafe { &*(*self.slot(n)).place() })
     }
 
-    /// Returns the segment, the first slot, and the number of tasks.
+    /// Returns the segment, the first slot, the number of tasks and the number of slots.
     ///
-    /// The party passes to the caller.
-    pub(super) fn into_parts(self) -> Option<(Segment<T>, u32, u32)> {
-        let parts = self.segment.map(|segment| (segment, self.first, self.len));
+    /// The slots pass to the caller. The run has returned no task from its old end.
+    pub(super) fn into_parts(self) -> Option<(Segment<T>, u32, u32, u32)> {
+        let parts = self.segment.map(|segment| (segment, self.first, self.len, self.held));
         forget(self);
         parts
+    }
+
+    /// Leaves only the oldest `len` tasks and their slots in an [unclaimed](Run::unclaimed) run.
+    pub(super) fn shorten_to(&mut self, len: u32) {
+        (self.len, self.held) = (len, len);
     }
 }
 
 impl<T> Drop for Run<T> {
     fn drop(&mut self) {
-        /// Continues after a panic, and leaves the segment at the end.
+        /// Continues after a panic, and releases the slots at the end.
         struct DropGuard<'a, T>(&'a mut Run<T>);
 
         impl<T> Drop for DropGuard<'_, T> {
@@ -265,8 +280,8 @@ impl<T> Drop for Run<T> {
                     }
                 }
                 if let Some(segment) = self.0.segment.take() {
-                    // SAFETY: the run is a party, and has no task left that needs drop.
-                    unsafe { segment.leave() };
+                    // SAFETY: the run holds the slots, and has no task left that needs drop.
+                    unsafe { segment.release(self.0.held) };
                 }
             }
         }

@@ -1,142 +1,278 @@
-//! The two steps of a steal: claim the tasks, then fetch them.
+//! A steal: look at the oldest tasks, claim them, take them along.
 
 use alloc::vec::Vec;
-use core::mem;
+use core::mem::ManuallyDrop;
 
 use super::batch::Batch;
 use super::directory::{Directory, Entry};
 use super::segment::Run;
-use super::words::{Anchor, Words};
-use crate::sync::{has_flaw, Ordering};
+use super::words::{is_before, Anchor, Words};
+use crate::sync::{fence, has_flaw, Ordering};
+use crate::Steal;
 
-/// Claimed positions, and the directory that leads to them.
-pub(super) struct Claim {
-    top: u32,
-    count: u32,
-    /// The number of the youngest entry when the claim was made.
+/// The most pushes between a look and a claim that has to count the pops between them.
+///
+/// The owner can pop no more tasks than there were, fewer than 2^31, and those that it pushes. So
+/// the 32 bits of the anchor tell the number of pops.
+const MAX_PUSHES: u64 = 1 << 30;
+
+/// A queue as a thief has seen it, before a claim.
+struct Look {
+    anchor: Anchor,
+    pushed: u64,
+    /// The number of the oldest entry that may be read. It must still be the same after the reads.
+    oldest: u32,
     last: u32,
     ring: Directory,
+    /// The number of the entry with the oldest task.
+    first: u32,
+}
+
+/// The tasks that a claim needs, as the directory described them.
+///
+/// They belong to the thief once the claim has succeeded.
+struct Found<T> {
+    /// The runs but the youngest.
+    older: Vec<ManuallyDrop<Run<T>>>,
+    youngest: ManuallyDrop<Run<T>>,
+    count: u32,
+    /// The number of the youngest run's entry.
+    holder: u32,
+}
+
+/// The outcome of a claim.
+enum Claim {
+    /// The thief has so many tasks.
+    Made(u32),
+    /// Another thief has claimed tasks since the look.
+    Lost,
+    /// The owner has popped all tasks that the look has counted, or has pushed very many.
+    Outdated,
 }
 
 impl<T> Words<T> {
-    /// Claims the oldest tasks, or returns `None` if the queue is empty.
+    /// Tries to claim the oldest tasks. Returns them as a batch, without moving them.
     ///
-    /// `share` computes the number of tasks, at least 1, from the length of the queue.
-    ///
-    /// # Safety
-    ///
-    /// No other thread steals meanwhile, and the claim is fetched before the next claim.
+    /// `share` computes the number of tasks, at least 1, from the length of the queue. The attempt
+    /// fails only if another thief has succeeded since it began.
     #[inline]
-    pub(super) unsafe fn claim(&self, share: impl Fn(u32) -> u32) -> Option<Claim> {
-        // Acquire: pairs with the owner's release in `pop`. The next load counts all tasks pushed
-        // before that pop.
-        let mut anchor = Anchor(self.anchor.load(Ordering::Acquire));
+    pub(super) fn steal(&self, share: impl Fn(u32) -> u32) -> Steal<Batch<T>> {
         loop {
+            let Some(look) = self.look() else {
+                return Steal::Empty;
+            };
+            let count = share(look.length());
+            let Some(found) = self.find(&look, count) else {
+                continue;
+            };
+            match self.claim(&look, count, &share) {
+                Claim::Made(count) => {
+                    self.leave_hint(found.holder);
+                    return Steal::Success(found.into_batch(count));
+                }
+                Claim::Lost => return Steal::Retry,
+                Claim::Outdated => {}
+            }
+        }
+    }
+
+    /// Tries to claim and take the oldest task. It fails only if another thief has succeeded.
+    #[inline]
+    pub(super) fn steal_one(&self) -> Steal<T> {
+        loop {
+            let Some(look) = self.look() else {
+                return Steal::Empty;
+            };
+            // SAFETY: this is a directory of such tasks.
+            let Entry { start, base, segment } = unsafe { look.ring.get::<T>(look.first) };
+            if !self.is_current(&look) {
+                continue;
+            }
+            match self.claim(&look, 1, |_| 1) {
+                Claim::Made(_) => {
+                    self.leave_hint(look.first);
+                    let slot = base.wrapping_add(look.top().wrapping_sub(start));
+                    // SAFETY: the claim has succeeded, so the entry was right and its segment has
+                    // the task, in a slot that belongs to this thief.
+                    unsafe {
+                        let segment = segment.unwrap_unchecked();
+                        let task = (*segment.slot(slot)).take();
+                        segment.release(1);
+                        return Steal::Success(task);
+                    }
+                }
+                Claim::Lost => return Steal::Retry,
+                Claim::Outdated => {}
+            }
+        }
+    }
+
+    /// Looks at the queue. Returns `None` if it is empty.
+    #[inline]
+    fn look(&self) -> Option<Look> {
+        loop {
+            // Acquire: pairs with the release in `pop` and in `claim`. The next load counts all
+            // tasks pushed before that pop or claim.
+            let anchor = Anchor(self.anchor.load(Ordering::Acquire));
             // Acquire: pairs with the release in a push. The tasks that it counts are in their
             // slots, and in the directory.
-            let length = anchor.length(self.owner.pushed.load(Ordering::Acquire));
-            if length == 0 {
+            let pushed = self.owner.pushed.load(Ordering::Acquire);
+            if anchor.length(pushed) == 0 {
                 return None;
             }
-            // Acquire, in this order: the loaded ring has the entries up to the loaded number.
+            // Acquire, in this order: the youngest entry is not below the oldest, and the ring has
+            // the youngest entry.
+            let oldest = self.owner.oldest.load(Ordering::Acquire);
             let last = self.owner.last.load(Ordering::Acquire);
-            let ring = self.owner.ring.load(Ordering::Acquire);
-            let count = share(length);
+            // SAFETY: the word only ever holds rings.
+            let ring = unsafe { Directory::from_ptr(self.owner.ring.load(Ordering::Acquire)) };
+            let entries = last.wrapping_sub(oldest);
+            if entries >= ring.capacity() {
+                // The owner has opened many entries since `oldest` was loaded.
+                continue;
+            }
+            let top = anchor.top();
+            let starts_in_time = |start: u32| !is_before(top, start);
+            // Relaxed: a hint. An entry that it names may start too late, or be retired.
+            let hint = self.hint.load(Ordering::Relaxed);
+            let is_usable = hint.wrapping_sub(oldest) <= entries && starts_in_time(ring.start(hint));
+            let from = if is_usable { hint } else { oldest };
+            let first = ring.find(from, last, starts_in_time);
+            return Some(Look { anchor, pushed, oldest, last, ring, first });
+        }
+    }
+
+    /// Finds the oldest `count` tasks in the directory.
+    ///
+    /// Returns `None` if the owner has retired entries meanwhile, so that the look is outdated.
+    #[inline]
+    fn find(&self, look: &Look, count: u32) -> Option<Found<T>> {
+        let (ring, first, top) = (look.ring, look.first, look.top());
+        let holder = ring.find(first, look.last, |start| start.wrapping_sub(top) < count);
+        let mut older = Vec::new();
+        // SAFETY: this is a directory of such tasks.
+        let mut entry = unsafe { ring.get::<T>(first) };
+        let (mut at, mut left) = (top, count);
+        if first != holder {
+            older.reserve_exact(holder.wrapping_sub(first) as usize);
+        }
+        for n in 1..=holder.wrapping_sub(first) {
+            // SAFETY: as above.
+            let next = unsafe { ring.get::<T>(first.wrapping_add(n)) };
+            let len = next.start.wrapping_sub(at);
+            older.push(entry.run(at, len));
+            (at, left) = (next.start, left.wrapping_sub(len));
+            entry = next;
+        }
+        let youngest = entry.run(at, left);
+        self.is_current(look).then_some(Found { older, youngest, count, holder })
+    }
+
+    /// Returns whether no entry was retired since the look. Then no cell that was read since has
+    /// been reused.
+    #[inline(always)]
+    fn is_current(&self, look: &Look) -> bool {
+        // Acquire: the entries were read before. A thief that has read a reused cell sees the number
+        // that the owner has stored before it reused it.
+        fence(Ordering::Acquire);
+        has_flaw("bulk: a look that is not checked") || self.owner.oldest.load(Ordering::Relaxed) == look.oldest
+    }
+
+    /// Claims the oldest `count` tasks of a look, or fewer if the owner pops meanwhile.
+    #[inline]
+    fn claim(&self, look: &Look, mut count: u32, share: impl Fn(u32) -> u32) -> Claim {
+        let mut anchor = look.anchor;
+        loop {
             if has_flaw("bulk: a claim that proves nothing") {
                 anchor = Anchor(self.anchor.load(Ordering::Acquire));
             }
             let claimed = anchor.after_steal(count);
-            // Relaxed: success proves that the owner has popped no task since the anchor was
-            // loaded. The loads above order the thief's later reads, and the thief has written
-            // nothing. Acquire, if the owner has popped: as in the first load.
-            match self.anchor.compare_exchange(anchor.0, claimed.0, Ordering::Relaxed, Ordering::Acquire) {
-                Ok(_) => {
-                    // SAFETY: the word only ever holds rings.
-                    let ring = unsafe { Directory::from_ptr(ring) };
-                    return Some(Claim { top: anchor.top(), count, last, ring });
-                }
+            // Release: a thief that sees the claim sees the pushes that this thief has seen. So it
+            // counts at least as many pushed tasks as taken tasks. The loads of the look order this
+            // thief's later reads. Acquire, if the claim fails: as in the look.
+            match self.anchor.compare_exchange(anchor.0, claimed.0, Ordering::Release, Ordering::Acquire) {
+                Ok(_) => return Claim::Made(count),
                 Err(now) => anchor = Anchor(now),
             }
-        }
-    }
-
-    /// Returns the claimed tasks as a batch, without moving them.
-    ///
-    /// # Safety
-    ///
-    /// The claim belongs to this queue and to the calling thief.
-    pub(super) unsafe fn fetch(&self, claim: Claim) -> Batch<T> {
-        let Claim { top, count, last, ring } = claim;
-        // Relaxed: only thieves write it.
-        let first = self.thief.first.load(Ordering::Relaxed);
-        let youngest = ring.find(first, last, top, count);
-        let passed = youngest.wrapping_sub(first);
-        let mut older = Vec::with_capacity(passed as usize);
-        // SAFETY: this is the entry before the claim, or its first entry.
-        let mut entry = unsafe { ring.get::<T>(first) };
-        let mut at = top;
-        let mut pass = |n: u32| {
-            // SAFETY: the entry belongs to the claim.
-            let next = unsafe { ring.get::<T>(first.wrapping_add(n)) };
-            let Entry { start, base, segment } = mem::replace(&mut entry, next);
-            let from = mem::replace(&mut at, entry.start);
-            // SAFETY: it is no longer the queue's initial entry, so it has a segment. The tasks up
-            // to its end are claimed, and no thief returns to it. So its party passes to the run.
-            unsafe { Run::new(segment.unwrap_unchecked(), base + from.wrapping_sub(start), at.wrapping_sub(from)) }
-        };
-        if passed > 0 {
-            // All tasks of the first entry may have been taken before. Then its run is empty and is
-            // dropped.
-            older.extend(Some(pass(1)).filter(|run| run.len() > 0));
-            older.extend((2..=passed).map(pass));
-        }
-        // SAFETY: the entry holds the last task of the claim, so it has a segment. It stays until a
-        // thief passes it, so it is a party while the run joins.
-        let run = unsafe {
-            let Entry { start, base, segment } = entry;
-            let segment = segment.unwrap_unchecked();
-            if !has_flaw("bulk: a run that is no party of its segment") {
-                segment.join();
+            if anchor.top() != look.top() {
+                return Claim::Lost;
             }
-            Run::new(segment, base + at.wrapping_sub(start), count - at.wrapping_sub(top))
-        };
-        self.pass(first, youngest);
-        Batch::of_runs(older, run, count as usize)
+            // The owner has popped. It may have pushed, too. What the look has counted and all pops
+            // since have left is still there.
+            // Acquire: not older than the anchor.
+            let pushes = self.owner.pushed.load(Ordering::Acquire).wrapping_sub(look.pushed);
+            let left = anchor.length(look.pushed) as i32;
+            if pushes > MAX_PUSHES || left <= 0 {
+                return Claim::Outdated;
+            }
+            if !has_flaw("bulk: a claim that does not shrink") {
+                count = count.min(share(left as u32));
+            }
+        }
     }
 
-    /// Returns the claimed task, for a claim of a single task.
-    ///
-    /// # Safety
-    ///
-    /// As for [`fetch`](Words::fetch).
-    #[inline]
-    pub(super) unsafe fn fetch_one(&self, claim: Claim) -> T {
-        let Claim { top, last, ring, .. } = claim;
-        // Relaxed: only thieves write it.
-        let first = self.thief.first.load(Ordering::Relaxed);
-        let holder = ring.find(first, last, top, 1);
-        // SAFETY: the entry holds the claimed task.
-        let task = unsafe {
-            let Entry { start, base, segment } = ring.get::<T>(holder);
-            (*segment.unwrap_unchecked().slot(base + top.wrapping_sub(start))).take()
-        };
-        let mut number = first;
-        while number != holder {
-            // SAFETY: all tasks of the entry were taken, and the thief passes it: its party leaves.
-            unsafe { ring.get::<T>(number).segment.map(|segment| segment.leave()) };
-            number = number.wrapping_add(1);
+    /// Tells other thieves at which entry to start their search.
+    #[inline(always)]
+    fn leave_hint(&self, holder: u32) {
+        // Relaxed: a hint. A thief that was suspended here may set it back.
+        if self.hint.load(Ordering::Relaxed) != holder {
+            self.hint.store(holder, Ordering::Relaxed);
         }
-        self.pass(first, holder);
-        task
+    }
+}
+
+impl Look {
+    /// Returns the position of the oldest task.
+    #[inline(always)]
+    fn top(&self) -> u32 {
+        self.anchor.top()
     }
 
-    /// Publishes that the entries before `to` are no longer used.
+    /// Returns the number of tasks.
+    #[inline(always)]
+    fn length(&self) -> u32 {
+        self.anchor.length(self.pushed)
+    }
+}
+
+impl<T> Entry<T> {
+    /// Returns the run of `len` tasks from position `at` on, before they are claimed.
+    #[inline(always)]
+    fn run(&self, at: u32, len: u32) -> ManuallyDrop<Run<T>> {
+        let first = self.base.wrapping_add(at.wrapping_sub(self.start));
+        // SAFETY: the run is used only after a claim of its tasks has succeeded.
+        ManuallyDrop::new(unsafe { Run::unclaimed(self.segment, first, len) })
+    }
+}
+
+impl<T> Found<T> {
+    /// Returns the oldest `claimed` tasks as a batch.
     #[inline]
-    fn pass(&self, from: u32, to: u32) {
-        if from != to {
-            // Release: the thief has read the entries. Pairs with the owner's acquire before it
-            // reuses their cells.
-            self.thief.first.store(to, Ordering::Release);
+    fn into_batch(mut self, claimed: u32) -> Batch<T> {
+        if claimed < self.count {
+            self.shorten(claimed);
         }
+        // The conversion keeps the allocation.
+        let older = self.older.into_iter().map(ManuallyDrop::into_inner).collect();
+        Batch::of_runs(older, ManuallyDrop::into_inner(self.youngest), claimed as usize)
+    }
+
+    /// Drops the runs beyond the oldest `claimed` tasks.
+    ///
+    /// The owner may have changed their entries before they were read. All runs with a claimed task
+    /// are right up to that task.
+    #[cold]
+    fn shorten(&mut self, claimed: u32) {
+        let mut left = claimed;
+        for n in 0..self.older.len() {
+            let len = self.older[n].len();
+            if left <= len {
+                self.youngest = self.older.swap_remove(n);
+                self.older.truncate(n);
+                break;
+            }
+            left -= len;
+        }
+        self.youngest.shorten_to(left);
     }
 }

@@ -9,7 +9,6 @@ use super::directory::{Directory, Entry};
 use super::owner::OwnerState;
 use super::segment::Run;
 use crate::sync::{AtomicPtr, AtomicU32, AtomicU64, Ordering};
-use crate::turnstile::Turnstile;
 use crate::CapacityError;
 
 /// The numbers of stolen tasks (lower half) and of popped tasks (upper half).
@@ -32,13 +31,13 @@ impl Anchor {
 
     /// Returns the position of the next pushed task, given the number of pushed tasks.
     #[inline(always)]
-    pub(super) fn bottom(self, pushed: u32) -> u32 {
-        pushed.wrapping_sub(self.popped())
+    pub(super) fn bottom(self, pushed: u64) -> u32 {
+        (pushed as u32).wrapping_sub(self.popped())
     }
 
     /// Returns the number of tasks in the queue, given the number of pushed tasks.
     #[inline(always)]
-    pub(super) fn length(self, pushed: u32) -> u32 {
+    pub(super) fn length(self, pushed: u64) -> u32 {
         self.bottom(pushed).wrapping_sub(self.top())
     }
 
@@ -59,7 +58,10 @@ impl Anchor {
 pub(super) struct Words<T> {
     pub(super) anchor: CachePadded<AtomicU64>,
     pub(super) owner: CachePadded<OwnerWords>,
-    pub(super) thief: CachePadded<ThiefWords>,
+    /// The number of the entry that holds the youngest stolen task, or an older number.
+    ///
+    /// Thieves write it, and start their search there. Any value is safe.
+    pub(super) hint: CachePadded<AtomicU32>,
     /// Accessed only by the owner, and by the drop of the queue.
     pub(super) owner_state: CachePadded<UnsafeCell<OwnerState<T>>>,
     tasks: PhantomData<T>,
@@ -67,22 +69,16 @@ pub(super) struct Words<T> {
 
 /// Words that only the owner writes.
 pub(super) struct OwnerWords {
-    /// The number of tasks pushed so far; it wraps.
-    pub(super) pushed: AtomicU32,
-    /// The number of the youngest entry of the directory.
+    /// The number of tasks pushed so far. Its lower half counts towards positions.
+    ///
+    /// It has 64 bits so that a thief can tell how many tasks were pushed while it was suspended.
+    pub(super) pushed: AtomicU64,
+    /// The number of the oldest entry whose cell is not reused.
+    pub(super) oldest: AtomicU32,
+    /// The number of the youngest entry.
     pub(super) last: AtomicU32,
     /// The directory.
     pub(super) ring: AtomicPtr<()>,
-}
-
-/// Words that only the thief writes.
-pub(super) struct ThiefWords {
-    /// The number of the entry that holds the youngest stolen task.
-    ///
-    /// The entries before it are no longer used, and their cells may be reused.
-    pub(super) first: AtomicU32,
-    /// The lock of thieves that share their side.
-    pub(super) turnstile: Turnstile,
 }
 
 impl<T> Words<T> {
@@ -96,12 +92,13 @@ impl<T> Words<T> {
         Ok(Words {
             anchor: CachePadded::new(AtomicU64::new(u64::from(popped) << 32 | u64::from(stolen))),
             owner: CachePadded::new(OwnerWords {
-                pushed: AtomicU32::new(stolen.wrapping_add(popped)),
+                pushed: AtomicU64::new(u64::from(stolen.wrapping_add(popped))),
+                oldest: AtomicU32::new(stolen),
                 last: AtomicU32::new(stolen),
                 ring: AtomicPtr::new(ring.as_ptr()),
             }),
-            thief: CachePadded::new(ThiefWords { first: AtomicU32::new(stolen), turnstile: Turnstile::new() }),
-            owner_state: CachePadded::new(UnsafeCell::new(OwnerState::new(ring, stolen))),
+            hint: CachePadded::new(AtomicU32::new(stolen)),
+            owner_state: CachePadded::new(UnsafeCell::new(OwnerState::new(ring, stolen, stolen))),
             tasks: PhantomData,
         })
     }
@@ -132,12 +129,18 @@ impl<T> Drop for Words<T> {
         // Relaxed: no other handle is left.
         let anchor = Anchor(self.anchor.load(Ordering::Relaxed));
         let bottom = anchor.bottom(self.owner.pushed.load(Ordering::Relaxed));
-        let first = self.thief.first.load(Ordering::Relaxed);
         let state = self.owner_state.get_mut();
-        let (ring, last) = (state.ring, state.last);
         state.drop_spare();
-        RemainingTasks::<T> { ring, next: Some(first), last, from: anchor.top(), bottom, tasks: PhantomData }
-            .drop_all();
+        RemainingTasks::<T> {
+            ring: state.ring,
+            next: Some(state.first),
+            last: state.last,
+            limit: state.limit,
+            from: anchor.top(),
+            bottom,
+            tasks: PhantomData,
+        }
+        .drop_all();
     }
 }
 
@@ -146,6 +149,8 @@ struct RemainingTasks<T> {
     ring: Directory,
     next: Option<u32>,
     last: u32,
+    /// The end of the slots of the youngest entry, in its segment.
+    limit: u32,
     /// The position of the next task to drop.
     from: u32,
     bottom: u32,
@@ -155,18 +160,28 @@ struct RemainingTasks<T> {
 impl<T> RemainingTasks<T> {
     fn drop_all(&mut self) {
         while let Some(number) = self.next {
-            self.next = (number != self.last).then(|| number.wrapping_add(1));
-            let end = self.next.map_or(self.bottom, |next| self.ring.start(next));
             // SAFETY: no other handle is left.
             let Entry { start, base, segment } = unsafe { self.ring.get::<T>(number) };
-            let skipped = self.from.wrapping_sub(start);
-            let count = end.wrapping_sub(self.from);
-            self.from = end;
-            // SAFETY: the tasks from the top to the bottom belong to no other party. Each entry has
-            // a party, which passes to the run and ends with it.
-            drop(segment.map(|segment| unsafe { Run::new(segment, base + skipped, count) }));
+            self.next = (number != self.last).then(|| number.wrapping_add(1));
+            let end = self.next.map_or(self.bottom, |next| self.ring.start(next));
+            // All tasks of an entry before the top were stolen, and maybe of the one with the top.
+            let count = if is_before(end, self.from) { 0 } else { end.wrapping_sub(self.from) };
+            let first = base.wrapping_add(self.from.wrapping_sub(start));
+            let held = if self.next.is_none() { self.limit.wrapping_sub(first) } else { count };
+            self.from = self.from.wrapping_add(count);
+            // SAFETY: the tasks from the top to the bottom, and the slots with them and after the
+            // youngest, belong to the entries.
+            drop(segment.map(|segment| unsafe { Run::new(segment, first, count, held) }));
         }
     }
+}
+
+/// Returns whether a position comes before another one.
+///
+/// They are less than 2^31 apart.
+#[inline(always)]
+pub(super) fn is_before(position: u32, other: u32) -> bool {
+    (position.wrapping_sub(other) as i32) < 0
 }
 
 impl<T> Drop for RemainingTasks<T> {

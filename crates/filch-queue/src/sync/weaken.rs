@@ -152,11 +152,6 @@ atomic!(ContestedUsize, AtomicUsize, [], usize, |word, new, order| word.swap(new
 
 impl AtomicU32 {
     #[track_caller]
-    pub(crate) fn fetch_add(&self, more: u32, ordering: Ordering) -> u32 {
-        self.0.fetch_add(more, order(Location::caller(), "fetch_add", ordering))
-    }
-
-    #[track_caller]
     pub(crate) fn fetch_sub(&self, less: u32, ordering: Ordering) -> u32 {
         self.0.fetch_sub(less, order(Location::caller(), "fetch_sub", ordering))
     }

@@ -158,10 +158,8 @@ exact_queue!(Asymmetric, asymmetric::Owner<T>, asymmetric::Thief<T>, |setup| {
 });
 
 shape!(Bulk, "bulk", pop Youngest, steal Oldest, doubt Never, false, true);
-exact_queue!(Bulk, bulk::Owner<T>, bulk::SharedThief<T>, |setup| {
-    // The queue has no capacity, and its counts have 32 bits.
-    bulk::starting_at(setup.index as u32, 0).map(|(owner, thief)| (owner, thief.share()))
-});
+// The queue has no capacity, and its counts have 32 bits.
+exact_queue!(Bulk, bulk::Owner<T>, bulk::Thief<T>, |setup| bulk::starting_at(setup.index as u32, 0));
 
 shape!(FfClTrusted, "ff_cl, trusted", pop Youngest, steal Oldest, doubt Aborts, false, true);
 exact_queue!(FfClTrusted, ff_cl::Owner<T, Trusted>, ff_cl::Thief<T, Trusted>, |setup| {

@@ -132,12 +132,7 @@ pub(crate) const SUBJECTS: [Subject; 13] = [
         name: "bulk",
         preemptions: 2,
         worlds: &WORLDS,
-        search: |world, bound| {
-            exactly(world, bound, |_| {
-                let (owner, thief) = bulk::new();
-                (owner, thief.share())
-            });
-        },
+        search: |world, bound| exactly(world, bound, |_| bulk::new()),
         own_worlds: &batches::WORLDS,
     },
     // Under loom there is no bound to trust, so the trusted queues keep their fence.

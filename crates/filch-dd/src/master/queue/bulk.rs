@@ -41,7 +41,7 @@ impl<T: Send> QueueOwner<T> for Owner<T> {
 
 impl<T: Send> QueueThief<T> for Thief<T> {
     fn steal(&mut self, share: f64) -> Result<Batch<T>, FractionError> {
-        self.steal(share)
+        Thief::steal(self, share)
     }
 
     fn queued(&self) -> usize {

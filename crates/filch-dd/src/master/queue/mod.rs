@@ -48,7 +48,7 @@ pub trait QueueOwner<T> {
     }
 }
 
-/// The thief's side. Only the master has it, so there is one thief at a time.
+/// The thief's side. Only the master has it.
 pub trait QueueThief<T> {
     /// Takes a share of the oldest tasks, rounded up: fewer if the owner is faster.
     ///

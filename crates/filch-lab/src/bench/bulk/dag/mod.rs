@@ -155,7 +155,7 @@ fn serial(work: &Work<'_>) -> Result<Duration> {
 mod tests {
     use std::cell::Cell;
 
-    use filch_queue::bulk::SharedThief;
+    use filch_queue::bulk::Thief;
 
     use super::workers::StealOutcome;
     use super::*;
@@ -168,7 +168,7 @@ mod tests {
 
     impl<const TWICE: bool> Worklist for Wrong<TWICE> {
         const NAME: &'static str = "wrong";
-        type Handle = SharedThief<usize>;
+        type Handle = Thief<usize>;
 
         fn new() -> (Self, Self::Handle) {
             let (list, handle) = BulkList::new();

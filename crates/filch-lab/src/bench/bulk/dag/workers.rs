@@ -8,7 +8,8 @@ use std::time::Duration;
 
 use anyhow::Result;
 use crossbeam_deque::{Steal, Stealer, Worker};
-use filch_queue::bulk::{self, Batch, SharedThief};
+use filch_queue::bulk::{self, Batch, Thief};
+use filch_queue::Steal as BulkSteal;
 
 use super::work::{Visits, Work};
 use crate::bench::at_once::{timed_on_threads, ActiveWorkers};
@@ -115,11 +116,11 @@ pub(crate) struct BulkList(bulk::Owner<usize>);
 
 impl Worklist for BulkList {
     const NAME: &'static str = contenders::BULK;
-    type Handle = SharedThief<usize>;
+    type Handle = Thief<usize>;
 
     fn new() -> (Self, Self::Handle) {
         let (owner, thief) = bulk::new();
-        (BulkList(owner), thief.share())
+        (BulkList(owner), thief)
     }
 
     #[inline(always)]
@@ -137,13 +138,13 @@ impl Worklist for BulkList {
     }
 
     fn steal_half(&self, other: &Self::Handle) -> StealOutcome {
-        match other.steal(0.5) {
-            Ok(batch) if batch.is_empty() => StealOutcome::Empty,
-            Ok(batch) => {
+        match other.try_steal(0.5) {
+            Ok(BulkSteal::Success(batch)) => {
                 self.0.push_batch(batch);
                 StealOutcome::Success
             }
-            Err(_) => StealOutcome::Busy,
+            Ok(BulkSteal::Empty) => StealOutcome::Empty,
+            Ok(_) | Err(_) => StealOutcome::Busy,
         }
     }
 
@@ -157,7 +158,7 @@ pub(crate) struct BatchList(BulkList);
 
 impl Worklist for BatchList {
     const NAME: &'static str = "bulk-batches";
-    type Handle = SharedThief<usize>;
+    type Handle = Thief<usize>;
 
     fn new() -> (Self, Self::Handle) {
         let (list, handle) = BulkList::new();
