@@ -47,6 +47,11 @@ pub(super) struct Entry<T> {
 struct Header {
     /// The number of entries minus 1.
     mask: u32,
+    /// The number of the oldest entry whose cell is not reused.
+    ///
+    /// It is here and not beside the owner's other words, because it changes seldom and thieves
+    /// read it right before they claim.
+    oldest: AtomicU32,
     /// The ring that this ring replaced, or null.
     before: *mut (),
 }
@@ -57,17 +62,18 @@ pub(super) struct Directory(Row<Header, EntryCell>);
 
 impl Directory {
     /// Allocates the first ring.
-    pub(super) fn new() -> Result<Self, CapacityError> {
-        Directory::allocate(FIRST_RING, ptr::null_mut(), 0)
+    pub(super) fn new(oldest: u32) -> Result<Self, CapacityError> {
+        Directory::allocate(FIRST_RING, ptr::null_mut(), oldest, 0)
     }
 
-    fn allocate(entries: u32, before: *mut (), start: u32) -> Result<Self, CapacityError> {
+    fn allocate(entries: u32, before: *mut (), oldest: u32, start: u32) -> Result<Self, CapacityError> {
         let cell = |_| EntryCell {
             start: AtomicU32::new(start),
             base: AtomicU32::new(0),
             segment: AtomicPtr::new(ptr::null_mut()),
         };
-        Row::allocate(Header { mask: entries - 1, before }, entries, cell).map(Directory)
+        let header = Header { mask: entries - 1, oldest: AtomicU32::new(oldest), before };
+        Row::allocate(header, entries, cell).map(Directory)
     }
 
     /// # Safety
@@ -91,6 +97,19 @@ impl Directory {
     /// Returns the number of entries that the ring holds at the same time.
     pub(super) fn capacity(&self) -> u32 {
         self.header().mask + 1
+    }
+
+    /// Returns the number of the oldest entry whose cell is not reused.
+    #[inline(always)]
+    pub(super) fn oldest(&self, ordering: Ordering) -> u32 {
+        self.header().oldest.load(ordering)
+    }
+
+    /// Allows the cells of entries before `oldest` to be reused. Only the owner calls it.
+    pub(super) fn set_oldest(&self, oldest: u32) {
+        // Release: a thief that sees it finds a youngest entry that is not below it, at the latest
+        // when it looks again.
+        self.header().oldest.store(oldest, Ordering::Release);
     }
 
     fn cell(&self, number: u32) -> &EntryCell {
@@ -179,7 +198,7 @@ impl Directory {
         let entries = needed.checked_next_power_of_two().ok_or(too_large)?;
         let entries = entries.max(self.capacity().saturating_mul(GROWTH).min(1 << 31));
         let start = if has_flaw("bulk: a larger ring whose unused entries start at 0") { 0 } else { bottom };
-        let larger = Directory::allocate(entries, self.as_ptr(), start)?;
+        let larger = Directory::allocate(entries, self.as_ptr(), first, start)?;
         for n in 0..=last.wrapping_sub(first) {
             let number = first.wrapping_add(n);
             // SAFETY: the owner calls it.

@@ -46,8 +46,9 @@
 //!   after the tasks are in their slots. (It has 64 bits; positions take the lower half.)
 //! - `anchor`: the number of stolen tasks, T, and the number of tasks popped by the owner, O, in a
 //!   single word. It is changed only by CAS. A pop adds 1 to O, a steal of k tasks adds k to T.
-//! - `ring`, `last`, `oldest`: the directory, which maps positions to slots of segments, its
-//!   youngest entry, and the oldest entry whose cell was not reused. Only the owner writes them.
+//! - `ring`, `last`: the directory, which maps positions to slots of segments, and its youngest
+//!   entry. In the ring's header is `oldest`: the oldest entry whose cell was not reused. Only the
+//!   owner writes them.
 //! - `hint`: where thieves begin to search the directory. Any value is safe.
 //!
 //! The next free position, the bottom, is P - O. The oldest task is at the top, T. The queue holds
@@ -85,9 +86,9 @@
 //!
 //! If the CAS fails, T may have changed: another thief has succeeded, and this one begins again. Or
 //! the owner has popped, and perhaps pushed. Each pop takes at most one of the tasks that the look
-//! counted, so the first P - O of them are still there, with the P of the look and the O of now.
-//! The thief claims its share of those, no more than it has noted. The owner cannot starve it by
-//! pops: it needs no second look.
+//! counted, so the positions below P - O are still as noted, with the P of the look and the O of
+//! now. The thief claims its share of those, no more than it has noted. It does not look again, so
+//! the owner cannot starve it by pops.
 //!
 //! The owner detects an empty queue without a load: T only grows and cannot grow beyond the bottom.
 //! A thief detects it if the loaded P equals the T + O that it loaded before.
@@ -113,11 +114,11 @@
 //!
 //! The queue holds fewer than 2^31 tasks at a time. A push beyond that fails and returns the tasks.
 //!
-//! A steal could be wrong only if the anchor returns to its old value: if between its load and its
-//! CAS the owner pops 2^32 tasks, or a multiple, and not one more, while no thief steals. At 5 ns
-//! for a push and a pop the thief would have to be suspended at that place for 20 seconds, and then
-//! resume within a certain 5 ns. A thief whose CAS fails does not rely on the count of pops alone:
-//! if more than 2^30 tasks were pushed meanwhile, it looks again.
+//! A steal could be wrong only if the count of pops wraps: if between its look and its CAS the owner
+//! pops 2^32 tasks, or a multiple, and at most 64 more, while no thief steals. At 5 ns for a push
+//! and a pop the thief would have to be suspended at that place for 20 seconds, and then resume
+//! within a certain third of a microsecond. If the anchor counts more than 64 pops, the thief looks
+//! again unless the number of pushes proves that count.
 //!
 //! Memory: a segment is freed when its last task is taken out of a batch or dropped, or when the
 //! owner leaves its free slots. So an empty queue keeps at most its youngest segment and a spare

@@ -106,8 +106,8 @@ pub(super) struct OwnerState<T> {
     pub(super) first: u32,
     /// The number of the youngest entry.
     pub(super) last: u32,
-    /// The end of the slots that the youngest entry holds, in its segment.
-    pub(super) limit: u32,
+    /// The number of slots of the youngest entry, those of stolen tasks included.
+    pub(super) held: u32,
     /// The top when the owner last loaded it here.
     ///
     /// All entries after `first` start there or later. No entry reaches beyond `LIMIT` positions
@@ -121,7 +121,7 @@ pub(super) struct OwnerState<T> {
 impl<T> OwnerState<T> {
     pub(super) fn new(ring: Directory, number: u32, top: u32) -> Self {
         let next_block = FIRST_BLOCK.min(largest_block::<T>());
-        OwnerState { ring, first: number, last: number, limit: 0, top, spare: None, next_block }
+        OwnerState { ring, first: number, last: number, held: 0, top, spare: None, next_block }
     }
 
     /// Drops the spare slots, which are not in the directory.
@@ -144,7 +144,7 @@ impl<T> OwnerState<T> {
     /// A large segment is not kept for a few of its slots.
     fn keep_or_release(&mut self, spare: Spare<T>) {
         let kept = self.spare.as_ref().map_or(MIN_SPARE - 1, Spare::len);
-        // SAFETY: the spare holds a slot, since it has more than none.
+        // SAFETY: the spare has a slot.
         if spare.len() > kept && unsafe { spare.segment.capacity() } <= largest_block::<T>() {
             self.spare = Some(spare);
         }
@@ -155,18 +155,16 @@ impl<T> OwnerState<T> {
     /// If the youngest entry has no tasks, the next entry replaces it. Otherwise it comes after it.
     /// The free slots after the first `used` are kept or released.
     fn close_entry(&mut self, used: u32) -> u32 {
-        // SAFETY: the entry belongs to the owner.
-        let Entry { base, segment, .. } = unsafe { self.ring.get::<T>(self.last) };
-        if let Some(segment) = segment {
-            self.keep_or_release(Spare { segment, from: base + used, limit: self.limit });
+        if self.held > used {
+            // SAFETY: the entry belongs to the owner.
+            let Entry { base, segment, .. } = unsafe { self.ring.get::<T>(self.last) };
+            // SAFETY: an entry with slots has a segment.
+            let segment = unsafe { segment.unwrap_unchecked() };
+            self.keep_or_release(Spare { segment, from: base + used, limit: base + self.held });
         }
         // An entry without tasks was never in a claim: the bottom is at its start, or never left it,
         // and the top is no higher than the bottom.
-        if used == 0 {
-            self.last
-        } else {
-            self.last.wrapping_add(1)
-        }
+        self.last.wrapping_add(u32::from(used > 0))
     }
 }
 
@@ -205,11 +203,10 @@ impl<T> Words<T> {
             state.first = next;
         }
         if state.first != before {
-            // Release: a thief that sees this number sees a youngest entry that is not below it.
-            self.owner.oldest.store(state.first, Ordering::Release);
-            // Release: a thief that reads a reused cell, or a ring that does not have the retired
-            // entries, finds the new number when it checks it. This also orders the load of the top
-            // before the owner's next stores: a thief cannot read from them before its claim.
+            state.ring.set_oldest(state.first);
+            // Release: a thief that reads a reused cell finds the new number when it checks it. This
+            // also orders the load of the top before the owner's next stores: a thief cannot read
+            // from them before its claim.
             fence(Ordering::Release);
         }
     }
@@ -237,7 +234,7 @@ impl<T> Words<T> {
         let number = state.close_entry(used);
         state.ring.set(number, Entry { start: bottom, base, segment: Some(segment) });
         state.last = number;
-        state.limit = limit;
+        state.held = limit - base;
         // Release: a thief that sees the number sees the entry, and the ring that it is in.
         self.owner.last.store(number, Ordering::Release);
     }
@@ -318,19 +315,19 @@ impl<T> Words<T> {
         let segment = unsafe { segment.unwrap_unchecked() };
         let used = position.wrapping_sub(start) + 1;
         // The slots after it have other holders, unless they are the owner's spare.
-        let limit = match state.spare.take_if(|spare| spare.segment == segment && spare.from == base + used) {
+        let held = match state.spare.take_if(|spare| spare.segment == segment && spare.from == base + used) {
             Some(spare) => {
-                let limit = spare.limit;
+                let held = spare.limit - base;
                 // Its slots pass back to the entry.
                 core::mem::forget(spare);
-                limit
+                held
             }
-            None => base + used,
+            None => used,
         };
-        let left_limit = core::mem::replace(&mut state.limit, limit);
+        let left_held = core::mem::replace(&mut state.held, held);
         // No claim had a task of the entry that is left: the top has not reached it.
-        state.keep_or_release(Spare { segment: left_segment, from: left.base, limit: left_limit });
-        let room = (limit - base).min(used + state.headroom(position.wrapping_add(1)));
+        state.keep_or_release(Spare { segment: left_segment, from: left.base, limit: left.base + left_held });
+        let room = held.min(used + state.headroom(position.wrapping_add(1)));
         // SAFETY: the entry holds the slot of the position.
         Place::new(unsafe { segment.slot(base) }, used, room)
     }

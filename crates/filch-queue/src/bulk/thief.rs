@@ -10,10 +10,15 @@ use super::words::{is_before, Anchor, Words};
 use crate::sync::{fence, has_flaw, Ordering};
 use crate::Steal;
 
-/// The most pushes between a look and a claim that has to count the pops between them.
+/// The most pops between a look and a claim that the 32 bits of the anchor are trusted to count.
+///
+/// More than these are counted only if the number of pushes allows no other count. The number of
+/// pushes is in another cache line, and the owner pops again while the thief loads it.
+const SURE_POPS: u32 = if cfg!(loom) { 1 } else { 64 };
+/// The most pushes between a look and a claim with more pops.
 ///
 /// The owner can pop no more tasks than there were, fewer than 2^31, and those that it pushes. So
-/// the 32 bits of the anchor tell the number of pops.
+/// with so many pushes 32 bits count the pops.
 const MAX_PUSHES: u64 = 1 << 30;
 
 /// A queue as a thief has seen it, before a claim.
@@ -120,15 +125,16 @@ impl<T> Words<T> {
             if anchor.length(pushed) == 0 {
                 return None;
             }
-            // Acquire, in this order: the youngest entry is not below the oldest, and the ring has
-            // the youngest entry.
-            let oldest = self.owner.oldest.load(Ordering::Acquire);
+            // Acquire, in this order: the ring has the youngest entry.
             let last = self.owner.last.load(Ordering::Acquire);
             // SAFETY: the word only ever holds rings.
             let ring = unsafe { Directory::from_ptr(self.owner.ring.load(Ordering::Acquire)) };
+            // Acquire: pairs with the release in `set_oldest`. If the number is outdated and that
+            // matters, the check after the reads finds out.
+            let oldest = ring.oldest(Ordering::Acquire);
             let entries = last.wrapping_sub(oldest);
             if entries >= ring.capacity() {
-                // The owner has opened many entries since `oldest` was loaded.
+                // The owner has retired the entry that was the youngest.
                 continue;
             }
             let top = anchor.top();
@@ -175,7 +181,7 @@ impl<T> Words<T> {
         // Acquire: the entries were read before. A thief that has read a reused cell sees the number
         // that the owner has stored before it reused it.
         fence(Ordering::Acquire);
-        has_flaw("bulk: a look that is not checked") || self.owner.oldest.load(Ordering::Relaxed) == look.oldest
+        has_flaw("bulk: a look that is not checked") || look.ring.oldest(Ordering::Relaxed) == look.oldest
     }
 
     /// Claims the oldest `count` tasks of a look, or fewer if the owner pops meanwhile.
@@ -198,17 +204,24 @@ impl<T> Words<T> {
                 return Claim::Lost;
             }
             // The owner has popped. It may have pushed, too. What the look has counted and all pops
-            // since have left is still there.
-            // Acquire: not older than the anchor.
-            let pushes = self.owner.pushed.load(Ordering::Acquire).wrapping_sub(look.pushed);
+            // since have left is still there. The failed CAS has brought the anchor's cache line
+            // here, so that the next one nearly always succeeds.
             let left = anchor.length(look.pushed) as i32;
-            if pushes > MAX_PUSHES || left <= 0 {
+            if left <= 0 || anchor.popped_since(look.anchor) > SURE_POPS && self.has_pushed_many(look) {
                 return Claim::Outdated;
             }
             if !has_flaw("bulk: a claim that does not shrink") {
                 count = count.min(share(left as u32));
             }
         }
+    }
+
+    /// Returns whether the owner has pushed so many tasks since the look that the count of its pops
+    /// may have wrapped.
+    #[cold]
+    fn has_pushed_many(&self, look: &Look) -> bool {
+        // Acquire: not older than the anchor.
+        self.owner.pushed.load(Ordering::Acquire).wrapping_sub(look.pushed) > MAX_PUSHES
     }
 
     /// Tells other thieves at which entry to start their search.

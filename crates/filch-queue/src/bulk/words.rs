@@ -29,6 +29,12 @@ impl Anchor {
         (self.0 >> 32) as u32
     }
 
+    /// Returns the number of pops since an older anchor, modulo 2^32.
+    #[inline(always)]
+    pub(super) fn popped_since(self, before: Anchor) -> u32 {
+        self.popped().wrapping_sub(before.popped())
+    }
+
     /// Returns the position of the next pushed task, given the number of pushed tasks.
     #[inline(always)]
     pub(super) fn bottom(self, pushed: u64) -> u32 {
@@ -73,8 +79,6 @@ pub(super) struct OwnerWords {
     ///
     /// It has 64 bits so that a thief can tell how many tasks were pushed while it was suspended.
     pub(super) pushed: AtomicU64,
-    /// The number of the oldest entry whose cell is not reused.
-    pub(super) oldest: AtomicU32,
     /// The number of the youngest entry.
     pub(super) last: AtomicU32,
     /// The directory.
@@ -87,13 +91,12 @@ impl<T> Words<T> {
     /// `stolen` and `popped` tasks were already taken from it. Its first entry has the number
     /// `stolen`.
     pub(super) fn new(stolen: u32, popped: u32) -> Result<Self, CapacityError> {
-        let ring = Directory::new()?;
+        let ring = Directory::new(stolen)?;
         ring.set(stolen, Entry::<T> { start: stolen, base: 0, segment: None });
         Ok(Words {
             anchor: CachePadded::new(AtomicU64::new(u64::from(popped) << 32 | u64::from(stolen))),
             owner: CachePadded::new(OwnerWords {
                 pushed: AtomicU64::new(u64::from(stolen.wrapping_add(popped))),
-                oldest: AtomicU32::new(stolen),
                 last: AtomicU32::new(stolen),
                 ring: AtomicPtr::new(ring.as_ptr()),
             }),
@@ -135,7 +138,7 @@ impl<T> Drop for Words<T> {
             ring: state.ring,
             next: Some(state.first),
             last: state.last,
-            limit: state.limit,
+            held: state.held,
             from: anchor.top(),
             bottom,
             tasks: PhantomData,
@@ -149,8 +152,8 @@ struct RemainingTasks<T> {
     ring: Directory,
     next: Option<u32>,
     last: u32,
-    /// The end of the slots of the youngest entry, in its segment.
-    limit: u32,
+    /// The number of slots of the youngest entry.
+    held: u32,
     /// The position of the next task to drop.
     from: u32,
     bottom: u32,
@@ -166,12 +169,12 @@ impl<T> RemainingTasks<T> {
             let end = self.next.map_or(self.bottom, |next| self.ring.start(next));
             // All tasks of an entry before the top were stolen, and maybe of the one with the top.
             let count = if is_before(end, self.from) { 0 } else { end.wrapping_sub(self.from) };
-            let first = base.wrapping_add(self.from.wrapping_sub(start));
-            let held = if self.next.is_none() { self.limit.wrapping_sub(first) } else { count };
+            let skipped = self.from.wrapping_sub(start);
+            let held = if self.next.is_none() { self.held - skipped } else { count };
             self.from = self.from.wrapping_add(count);
             // SAFETY: the tasks from the top to the bottom, and the slots with them and after the
             // youngest, belong to the entries.
-            drop(segment.map(|segment| unsafe { Run::new(segment, first, count, held) }));
+            drop(segment.map(|segment| unsafe { Run::new(segment, base.wrapping_add(skipped), count, held) }));
         }
     }
 }
