@@ -6,8 +6,8 @@
 //! queue's bottom.
 //!
 //! Only the owner writes entries. Thieves read them before they claim, while the owner may change
-//! them. So the fields are relaxed atomics, and only a claim that succeeds makes them valid; the
-//! module comment of [`bulk`](super) has the argument.
+//! them. So the fields are relaxed atomics. Those that belong to a claim are right if it succeeds;
+//! the module comment of [`bulk`](super) has the argument.
 //!
 //! A ring that is too small is replaced by a ring of four times the size. The old rings are kept
 //! until the queue is dropped, since thieves may be reading them. Together they have a third of the
@@ -131,7 +131,8 @@ impl Directory {
     ///
     /// Relaxed: see the module.
     ///
-    /// A thief may get fields of two different entries. Then its claim fails.
+    /// A thief may get fields of two different entries. Then its claim fails, or leaves that entry
+    /// out.
     ///
     /// # Safety
     ///

@@ -35,8 +35,8 @@
 //! the owner has done since. In this queue a steal is a claim by a single CAS, on a word that every
 //! pop and every other steal change too. So a claim succeeds only if none of its tasks was taken.
 //! Tasks are not nodes of a list, so there are no links to follow. Pushes have no read-modify-write,
-//! where the listings have one. A pop has one, as in the listings. The listings have one stealer;
-//! many are their future work.
+//! where the listings have one. A pop has one, as in the listings. The listings have one stealer,
+//! and name several as future work.
 //!
 //! # Shared words
 //!
@@ -63,19 +63,19 @@
 //! position P - O - 1 belongs to the owner.
 //!
 //! A steal has three steps. It looks: it loads the anchor, then P, then the directory's words. It
-//! finds the oldest k tasks in the directory, and notes their segments and slots. It claims them by
-//! a CAS that expects the anchor of the look. If the CAS succeeds, no task was popped or stolen
-//! since the look, and P only grew. So the positions from T to T + k were in the queue all the time
-//! and were its oldest. The steal takes effect at that moment, and k is the share of the tasks in
-//! the queue when P was loaded. The thief reads the tasks after the CAS, when no other thread may
-//! access them. So slots are plain memory, tasks can be of any type, and no read has to be
-//! discarded.
+//! finds the oldest k tasks in the directory, and notes their segments and slots. It loads anchor
+//! and P again, and claims the tasks by a CAS that expects this anchor. Take first the case that it
+//! is the anchor of the look. If the CAS succeeds, no task was popped or stolen since the look, and
+//! P only grew. So the positions from T to T + k were in the queue all the time and were its oldest.
+//! The steal takes effect at that moment, and k is the share of the tasks in the queue when P was
+//! loaded. The thief reads the tasks after the CAS, when no other thread may access them. So slots
+//! are plain memory, tasks can be of any type, and no read has to be discarded.
 //!
 //! What the thief noted is right, too. The owner writes three kinds of cells:
 //!
-//! - entries at the bottom or above, when it pushes. The thief may read one, if it has seen a pop
-//!   and not yet that the popped entry is gone. It starts beyond the claim, and so does every
-//!   entry of a larger ring that is not in use.
+//! - entries at the bottom or above, when it pushes. The thief may read one: it loads `last` after P,
+//!   and may have seen a pop and not yet that the popped entry is gone. Such an entry starts beyond
+//!   the claim, and so does every entry of a larger ring that is not in use.
 //! - an entry that replaces one without tasks. That one is not in the claim.
 //! - reused cells of entries below the top. The owner raises `oldest` before it reuses them. The
 //!   thief checks that `oldest` is the same after its reads. The cells of the claim itself are not
@@ -84,11 +84,11 @@
 //! Entries are compared by their starts. All entries after `oldest` are less than 2^31 positions
 //! apart, since the owner raises `oldest` before it opens an entry that would end further away.
 //!
-//! If the CAS fails, T may have changed: another thief has succeeded, and this one begins again. Or
-//! the owner has popped, and perhaps pushed. Each pop takes at most one of the tasks that the look
-//! counted, so the positions below P - O are still as noted, with the P of the look and the O of
-//! now. The thief claims its share of those, no more than it has noted. It does not look again, so
-//! the owner cannot starve it by pops.
+//! If T has changed since the look, another thief has succeeded. If only O has changed, the owner
+//! has popped, and perhaps pushed. Each pop takes at most one of the tasks that the look counted, so
+//! the positions below P - O are still as noted, with the P of the look and the O of now. The thief
+//! claims no more than those. It looks again only if none is left, or if the owner has pushed more
+//! than 2^30 tasks.
 //!
 //! The owner detects an empty queue without a load: T only grows and cannot grow beyond the bottom.
 //! A thief detects it if the loaded P equals the T + O that it loaded before.
@@ -114,11 +114,13 @@
 //!
 //! The queue holds fewer than 2^31 tasks at a time. A push beyond that fails and returns the tasks.
 //!
-//! A steal could be wrong only if the count of pops wraps: if between its look and its CAS the owner
-//! pops 2^32 tasks, or a multiple, and at most 64 more, while no thief steals. At 5 ns for a push
-//! and a pop the thief would have to be suspended at that place for 20 seconds, and then resume
-//! within a certain third of a microsecond. If the anchor counts more than 64 pops, the thief looks
-//! again unless the number of pushes proves that count.
+//! A steal could be wrong only if the anchor returns to its old value between its last load and the
+//! CAS right after it: if meanwhile the owner pops 2^32 tasks, or other thieves steal so many, or a
+//! multiple, and not one more. At 5 ns for a push and a pop the thief would have to be suspended at
+//! that place for 20 seconds, and then resume within a certain 5 ns. If other thieves steal batches
+//! of a million tasks each, it is 4,096 steals, a few milliseconds; then it has to resume between
+//! two certain steals. From the look to that last load the counts cannot wrap unnoticed: P has 64
+//! bits, and the thief looks again if the owner has pushed more than 2^30 tasks.
 //!
 //! Memory: a segment is freed when its last task is taken out of a batch or dropped, or when the
 //! owner leaves its free slots. So an empty queue keeps at most its youngest segment and a spare
@@ -172,8 +174,8 @@ pub struct Owner<T> {
 
 /// The thief's side: steals a share of the oldest tasks.
 ///
-/// Clones steal from the same queue, on as many threads as there are clones, or threads that share
-/// one. No thief waits for another.
+/// Clones, and threads that share a thief, steal from the same queue at the same time. No thief
+/// waits for another.
 pub struct Thief<T> {
     words: Handle<Words<T>>,
 }
@@ -361,8 +363,7 @@ impl<T> Thief<T> {
     /// Takes this share of the tasks, the oldest, in a single operation.
     ///
     /// The number of tasks is rounded up: it is at least 1 unless the queue is empty or the share
-    /// is 0. The share is one of the tasks that the queue had when the steal began and that the
-    /// owner has not popped since.
+    /// is 0. It may be smaller if the owner pops meanwhile.
     ///
     /// The tasks stay in place. The batch can be pushed into another queue as it is.
     ///

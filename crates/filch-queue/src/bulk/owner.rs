@@ -190,8 +190,8 @@ impl<T> Words<T> {
 
     /// Looks how far thieves have come, and stops using the entries below the top.
     fn retire_entries(&self, state: &mut OwnerState<T>) {
-        // Relaxed: a thief whose claim needs an entry below this top fails, or has read it before;
-        // see the fence.
+        // Relaxed: a thief that has claimed what is below this top has read the entries before; see
+        // the fence.
         let top = Anchor(self.anchor.load(Ordering::Relaxed)).top();
         state.top = top;
         let before = state.first;
@@ -204,9 +204,9 @@ impl<T> Words<T> {
         }
         if state.first != before {
             state.ring.set_oldest(state.first);
-            // Release: a thief that reads a reused cell finds the new number when it checks it. This
-            // also orders the load of the top before the owner's next stores: a thief cannot read
-            // from them before its claim.
+            // Release: pairs with the acquire fence in `is_current`. A thief that reads a reused cell
+            // finds the new number when it checks it. And it claims after its fence, so the load of
+            // the top above was before that claim.
             fence(Ordering::Release);
         }
     }
@@ -350,7 +350,9 @@ impl<T> Words<T> {
         let state = unsafe { self.owner_state() };
         let bottom = anchor.bottom(pushed);
         let too_large = || {
-            let length = bottom.wrapping_sub(anchor.top()) as usize;
+            // Relaxed: for the message.
+            let top = Anchor(self.anchor.load(Ordering::Relaxed)).top();
+            let length = bottom.wrapping_sub(top) as usize;
             CapacityError::TooLarge { requested: length.saturating_add(batch.len()), limit: LIMIT as usize }
         };
         let count = u32::try_from(batch.len()).map_err(|_| too_large())?;

@@ -10,15 +10,10 @@ use super::words::{is_before, Anchor, Words};
 use crate::sync::{fence, has_flaw, Ordering};
 use crate::Steal;
 
-/// The most pops between a look and a claim that the 32 bits of the anchor are trusted to count.
+/// The most pushes between a look and a claim.
 ///
-/// More than these are counted only if the number of pushes allows no other count. The number of
-/// pushes is in another cache line, and the owner pops again while the thief loads it.
-const SURE_POPS: u32 = if cfg!(loom) { 1 } else { 64 };
-/// The most pushes between a look and a claim with more pops.
-///
-/// The owner can pop no more tasks than there were, fewer than 2^31, and those that it pushes. So
-/// with so many pushes 32 bits count the pops.
+/// No more tasks can be popped and stolen than there were, fewer than 2^31, and those that are
+/// pushed. So with so many pushes the counts of the anchor have not wrapped.
 const MAX_PUSHES: u64 = 1 << 30;
 
 /// A queue as a thief has seen it, before a claim.
@@ -35,14 +30,13 @@ struct Look {
 
 /// The tasks that a claim needs, as the directory described them.
 ///
-/// They belong to the thief once the claim has succeeded.
+/// Those that are claimed belong to the thief. If the claim shrinks, the runs beyond it may be of
+/// entries that have changed.
 struct Found<T> {
-    /// The runs but the youngest.
+    /// The runs but the youngest, from the look's first entry on.
     older: Vec<ManuallyDrop<Run<T>>>,
     youngest: ManuallyDrop<Run<T>>,
     count: u32,
-    /// The number of the youngest run's entry.
-    holder: u32,
 }
 
 /// The outcome of a claim.
@@ -67,13 +61,16 @@ impl<T> Words<T> {
                 return Steal::Empty;
             };
             let count = share(look.length());
-            let Some(found) = self.find(&look, count) else {
+            let Some(mut found) = self.find(&look, count) else {
                 continue;
             };
             match self.claim(&look, count, &share) {
                 Claim::Made(count) => {
-                    self.leave_hint(found.holder);
-                    return Steal::Success(found.into_batch(count));
+                    if count < found.count {
+                        found.shorten(count);
+                    }
+                    self.leave_hint(look.first.wrapping_add(found.older.len() as u32));
+                    return Steal::Success(found.into_batch());
                 }
                 Claim::Lost => return Steal::Retry,
                 Claim::Outdated => {}
@@ -123,6 +120,11 @@ impl<T> Words<T> {
             // slots, and in the directory.
             let pushed = self.owner.pushed.load(Ordering::Acquire);
             if anchor.length(pushed) == 0 {
+                // Relaxed: if the owner has pushed and popped 2^32 tasks between the loads, the queue
+                // only seems to be empty.
+                if self.anchor.load(Ordering::Relaxed) != anchor.0 {
+                    continue;
+                }
                 return None;
             }
             // Acquire, in this order: the ring has the youngest entry.
@@ -171,7 +173,7 @@ impl<T> Words<T> {
             entry = next;
         }
         let youngest = entry.run(at, left);
-        self.is_current(look).then_some(Found { older, youngest, count, holder })
+        self.is_current(look).then_some(Found { older, youngest, count })
     }
 
     /// Returns whether no entry was retired since the look. Then no cell that was read since has
@@ -185,43 +187,44 @@ impl<T> Words<T> {
     }
 
     /// Claims the oldest `count` tasks of a look, or fewer if the owner pops meanwhile.
+    ///
+    /// It loads the anchor and the number of pushes again, right before the CAS. The look may have
+    /// waited for several cache lines. An owner that pops and pushes all the time waits for the line
+    /// of that number, which this thread has just read, and meanwhile pops no task.
     #[inline]
     fn claim(&self, look: &Look, mut count: u32, share: impl Fn(u32) -> u32) -> Claim {
-        let mut anchor = look.anchor;
         loop {
-            if has_flaw("bulk: a claim that proves nothing") {
-                anchor = Anchor(self.anchor.load(Ordering::Acquire));
-            }
-            let claimed = anchor.after_steal(count);
-            // Release: a thief that sees the claim sees the pushes that this thief has seen. So it
-            // counts at least as many pushed tasks as taken tasks. The loads of the look order this
-            // thief's later reads. Acquire, if the claim fails: as in the look.
-            match self.anchor.compare_exchange(anchor.0, claimed.0, Ordering::Release, Ordering::Acquire) {
-                Ok(_) => return Claim::Made(count),
-                Err(now) => anchor = Anchor(now),
-            }
+            // Acquire, in this order: as in the look.
+            let anchor = Anchor(self.anchor.load(Ordering::Acquire));
+            let pushed = self.owner.pushed.load(Ordering::Acquire);
             if anchor.top() != look.top() {
                 return Claim::Lost;
             }
-            // The owner has popped. It may have pushed, too. What the look has counted and all pops
-            // since have left is still there. The failed CAS has brought the anchor's cache line
-            // here, so that the next one nearly always succeeds.
-            let left = anchor.length(look.pushed) as i32;
-            if left <= 0 || anchor.popped_since(look.anchor) > SURE_POPS && self.has_pushed_many(look) {
+            if pushed.wrapping_sub(look.pushed) > MAX_PUSHES {
                 return Claim::Outdated;
             }
-            if !has_flaw("bulk: a claim that does not shrink") {
-                count = count.min(share(left as u32));
+            if anchor != look.anchor && !has_flaw("bulk: a claim that does not shrink") {
+                // The owner has popped. It may have pushed, too. What the look has counted and all
+                // pops since have left is still there.
+                let left = anchor.length(look.pushed) as i32;
+                if left <= 0 {
+                    return Claim::Outdated;
+                }
+                count = count.min(share(anchor.length(pushed))).min(left as u32);
+            }
+            let now = if has_flaw("bulk: a claim that proves nothing") {
+                Anchor(self.anchor.load(Ordering::Acquire))
+            } else {
+                anchor
+            };
+            // Release: a thief that sees the claim sees the pushes that this thief has seen. So it
+            // counts at least as many pushed tasks as taken tasks. The loads of the look order this
+            // thief's later reads. Relaxed, if the claim fails: the next loads are as above.
+            let claimed = now.after_steal(count);
+            if self.anchor.compare_exchange(now.0, claimed.0, Ordering::Release, Ordering::Relaxed).is_ok() {
+                return Claim::Made(count);
             }
         }
-    }
-
-    /// Returns whether the owner has pushed so many tasks since the look that the count of its pops
-    /// may have wrapped.
-    #[cold]
-    fn has_pushed_many(&self, look: &Look) -> bool {
-        // Acquire: not older than the anchor.
-        self.owner.pushed.load(Ordering::Acquire).wrapping_sub(look.pushed) > MAX_PUSHES
     }
 
     /// Tells other thieves at which entry to start their search.
@@ -259,15 +262,12 @@ impl<T> Entry<T> {
 }
 
 impl<T> Found<T> {
-    /// Returns the oldest `claimed` tasks as a batch.
+    /// Returns the claimed tasks as a batch.
     #[inline]
-    fn into_batch(mut self, claimed: u32) -> Batch<T> {
-        if claimed < self.count {
-            self.shorten(claimed);
-        }
+    fn into_batch(self) -> Batch<T> {
         // The conversion keeps the allocation.
         let older = self.older.into_iter().map(ManuallyDrop::into_inner).collect();
-        Batch::of_runs(older, ManuallyDrop::into_inner(self.youngest), claimed as usize)
+        Batch::of_runs(older, ManuallyDrop::into_inner(self.youngest), self.count as usize)
     }
 
     /// Drops the runs beyond the oldest `claimed` tasks.
@@ -276,6 +276,7 @@ impl<T> Found<T> {
     /// are right up to that task.
     #[cold]
     fn shorten(&mut self, claimed: u32) {
+        self.count = claimed;
         let mut left = claimed;
         for n in 0..self.older.len() {
             let len = self.older[n].len();
@@ -287,5 +288,30 @@ impl<T> Found<T> {
             left -= len;
         }
         self.youngest.shorten_to(left);
+    }
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use alloc::vec;
+
+    use super::super::{starting_at, Batch};
+    use super::Claim;
+
+    #[test]
+    fn a_claim_notices_that_the_counts_have_wrapped_since_its_look() {
+        const MANY: usize = 1 << 30;
+        let (owner, thief) = starting_at::<()>(0, 0).unwrap();
+        let push_many = || owner.push_batch(Batch::from(vec![(); MANY]));
+        push_many();
+        let look = thief.words.look().unwrap();
+        assert!(thief.words.find(&look, 1).is_some());
+        for _ in 0..4 {
+            assert_eq!(thief.steal(1.0).unwrap().len(), MANY);
+            push_many();
+        }
+        assert!(matches!(thief.words.claim(&look, 1, |_| 1), Claim::Outdated));
+        let look = thief.words.look().unwrap();
+        assert!(matches!(thief.words.claim(&look, 1, |_| 1), Claim::Made(1)));
     }
 }

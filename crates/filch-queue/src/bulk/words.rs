@@ -29,12 +29,6 @@ impl Anchor {
         (self.0 >> 32) as u32
     }
 
-    /// Returns the number of pops since an older anchor, modulo 2^32.
-    #[inline(always)]
-    pub(super) fn popped_since(self, before: Anchor) -> u32 {
-        self.popped().wrapping_sub(before.popped())
-    }
-
     /// Returns the position of the next pushed task, given the number of pushed tasks.
     #[inline(always)]
     pub(super) fn bottom(self, pushed: u64) -> u32 {
@@ -64,7 +58,7 @@ impl Anchor {
 pub(super) struct Words<T> {
     pub(super) anchor: CachePadded<AtomicU64>,
     pub(super) owner: CachePadded<OwnerWords>,
-    /// The number of the entry that holds the youngest stolen task, or an older number.
+    /// The number of the entry that held the youngest stolen task, at some time.
     ///
     /// Thieves write it, and start their search there. Any value is safe.
     pub(super) hint: CachePadded<AtomicU32>,
