@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::bulk::{NANOS_A_NODE, NANOS_A_POP, NANOS_A_PUSH, NANOS_A_STEAL};
+use super::bulk::{NANOS_A_NODE, NANOS_A_POP, NANOS_A_PUSH, NANOS_A_STEAL, NANOS_A_TASK};
 use super::{bulk, cilk, fork_join, graphs, mpi, queues, rayon, solver};
 use crate::figures::Series;
 
@@ -120,14 +120,22 @@ pub(crate) fn figures() -> BTreeMap<&'static str, Vec<Series>> {
             let of = move |fill, percent| bulk::Case::Steal { percent, fill, busy }.to_string();
             bulk::Fill::ALL.into_iter().flat_map(move |fill| bulk::SHARES.map(move |share| of(fill, share)))
         });
-        let cases: BTreeSet<String> = cases.iter().map(|&case| case.to_owned()).chain(steals).collect();
+        let others = cases.iter().filter(|case| !case.starts_with("thieves"));
+        let cases: BTreeSet<String> = others.map(|&case| case.to_owned()).chain(steals).collect();
         let cases: Vec<&str> = cases.iter().map(|case| &**case).collect();
-        suite(&cases, names, |case| match case.split('/').next() {
+        let mut all = suite(&cases, names, |case| match case.split('/').next() {
             Some("push") => vec![NANOS_A_PUSH],
             Some("pop") => vec![NANOS_A_POP],
             Some("steal") => vec![NANOS_A_STEAL],
             _ => vec![NANOS_A_NODE],
-        })
+        });
+        for emptying in bulk::emptyings() {
+            let case = bulk::Case::Thieves(emptying).to_string();
+            for unit in [NANOS_A_TASK, bulk::ATTEMPTS_A_STEAL, bulk::REFUSED] {
+                all.extend(names.iter().map(|name| series(&case, name, emptying.threads(), unit)));
+            }
+        }
+        all
     });
     let solver_units = [solver::MILLISECONDS, solver::NODES, solver::PEAK_MEGABYTES];
     suites.insert(solver::SUITE, of(solver::SUITE, &|_| solver_units.to_vec()));

@@ -9,6 +9,7 @@ use super::dag::{self, NodeCost};
 use super::operations::{self, Fill};
 use super::published::Published;
 use super::theft::{Theft, TASKS};
+use super::thieves::{BulkTryLock, Emptying, ManyThieves, FEW, ONE_IN};
 use crate::bench::pin::{on_pinned_thread, Cores};
 use crate::bench::rounds::{interleave, Effort, Runner};
 use crate::bench::Options;
@@ -22,11 +23,21 @@ pub(crate) const NANOS_A_POP: &str = "ns/pop";
 pub(crate) const NANOS_A_STEAL: &str = "ns/steal";
 /// The unit of stolen tasks per theft.
 pub(crate) const TASKS_A_STEAL: &str = "tasks/steal";
+/// The unit of time per task of queues that several thieves empty.
+pub(crate) const NANOS_A_TASK: &str = "ns/task";
+/// The unit of attempts for each steal that succeeds.
+pub(crate) const ATTEMPTS_A_STEAL: &str = "attempts/steal";
+/// The unit of attempts without tasks that no other thief explains.
+pub(crate) const REFUSED: &str = "refused";
 
 /// The sizes of batches, as in the paper.
 pub(crate) const BATCHES: [usize; 4] = [1, 128, 512, 1024];
 /// The shares that are stolen, in hundredths, as in the paper.
 pub(crate) const SHARES: [usize; 6] = [10, 20, 30, 40, 50, 60];
+/// The numbers of thieves that steal from one queue at the same time.
+const THIEVES: [usize; 2] = [2, 4];
+/// How queues for several thieves are filled: one piece of memory, or many.
+const FILLS_FOR_THIEVES: [Fill; 2] = [Fill::Batch, Fill::BatchesOfHundred];
 /// The sizes of the graphs.
 const GRAPHS: [usize; 3] = [250_000, 2_500_000, 50_000_000];
 
@@ -67,6 +78,8 @@ pub(crate) enum Case {
         /// Whether the owner pops and pushes meanwhile.
         busy: bool,
     },
+    /// Several thieves empty a queue at the same time.
+    Thieves(Emptying),
     /// A graph is explored.
     Dag {
         /// The cost of its nodes.
@@ -85,6 +98,9 @@ impl fmt::Display for Case {
             Case::Steal { percent, fill, busy } => {
                 write!(f, "steal/{percent}%{}{}", fill.suffix(), if busy { "/busy" } else { "" })
             }
+            Case::Thieves(Emptying { thieves, fill, busy }) => {
+                write!(f, "thieves/{thieves}{}{}", fill.suffix(), if busy { "/busy" } else { "" })
+            }
             Case::Dag { cost: NodeCost::Uniform, nodes } => write!(f, "dag/uniform-{}", size_name(nodes)),
             Case::Dag { cost: NodeCost::Skewed, nodes } => write!(f, "dag/skewed-{}", size_name(nodes)),
         }
@@ -101,6 +117,7 @@ pub(crate) fn all() -> Vec<Case> {
             cases.extend(SHARES.map(|percent| Case::Steal { percent, fill, busy }));
         }
     }
+    cases.extend(emptyings().map(Case::Thieves));
     cases.extend(GRAPHS.into_iter().flat_map(graphs));
     cases
 }
@@ -110,12 +127,24 @@ pub(crate) fn is_quick_steal(percent: usize, fill: Fill, busy: bool) -> bool {
     matches!(percent, 10 | 30 | 60) && !(busy && fill == Fill::BatchesOfFour)
 }
 
+/// The cases with several thieves, those with an idle owner first.
+pub(crate) fn emptyings() -> impl Iterator<Item = Emptying> {
+    let of = |busy| THIEVES.into_iter().map(move |thieves| (thieves, busy));
+    let both = [false, true].into_iter().flat_map(of);
+    both.flat_map(|(thieves, busy)| FILLS_FOR_THIEVES.map(|fill| Emptying { thieves, fill, busy }))
+}
+
 /// The cases of one size of graph.
 pub(crate) fn graphs(nodes: usize) -> [Case; 2] {
     [NodeCost::Uniform, NodeCost::Skewed].map(|cost| Case::Dag { cost, nodes })
 }
 
 impl Case {
+    /// Whether the case has an owner and thieves, so that it needs two threads.
+    pub(crate) fn has_thieves(self) -> bool {
+        matches!(self, Case::Steal { .. } | Case::Thieves(_))
+    }
+
     /// A description of the case.
     pub(crate) fn description(self) -> String {
         match self {
@@ -126,6 +155,14 @@ impl Case {
             Case::Steal { percent, fill, busy } => {
                 let owner = if busy { "while the owner pops and pushes" } else { "while the owner waits" };
                 format!("a theft of {percent} % of ten thousand tasks pushed {}, {owner}", fill.description())
+            }
+            Case::Thieves(Emptying { thieves, fill, busy }) => {
+                let owner = if busy { "while the owner pops and pushes" } else { "while the owner is idle" };
+                format!(
+                    "ten thousand tasks pushed {}, of which {thieves} thieves steal one in {ONE_IN} at a time until \
+                     fewer than {FEW} are left, {owner}",
+                    fill.description()
+                )
             }
             Case::Dag { cost, nodes } => {
                 let size = size_name(nodes);
@@ -179,6 +216,16 @@ impl Case {
                 }
                 interleave(&name, &[NANOS_A_STEAL, TASKS_A_STEAL], &runners, effort)
             }),
+            Case::Thieves(emptying) => {
+                let queues = options.choose(100, 300);
+                let runners = [
+                    thieves_runner::<Bulk>(emptying, queues),
+                    thieves_runner::<BulkTryLock>(emptying, queues),
+                    thieves_runner::<Crossbeam>(emptying, queues),
+                    thieves_runner::<MutexDeque>(emptying, queues),
+                ];
+                interleave(&name, &[NANOS_A_TASK, ATTEMPTS_A_STEAL, REFUSED], &runners, effort)
+            }
             Case::Dag { cost, nodes, .. } => dag::measure(&name, nodes, cost, &options.threads, effort),
         }
     }
@@ -194,6 +241,14 @@ fn thief_runner<'a, Q: StealShare>(theft: Theft, thefts: usize, cores: Cores) ->
         Ok(vec![sample.nanos, sample.tasks])
     };
     Runner { name: Q::NAME, threads: 2, measure: Box::new(measure) }
+}
+
+fn thieves_runner<'a, Q: ManyThieves>(emptying: Emptying, queues: usize) -> Runner<'a> {
+    let measure = move || {
+        let sample = emptying.sample::<Q>(queues)?;
+        Ok(vec![sample.nanos, sample.attempts, sample.refused])
+    };
+    Runner { name: Q::NAME, threads: emptying.threads(), measure: Box::new(measure) }
 }
 
 #[cfg(test)]
@@ -214,6 +269,9 @@ mod tests {
             "steal/10%",
             "steal/60%/singles",
             "steal/20%/batches-of-4/busy",
+            "thieves/4",
+            "thieves/2/batches-of-100",
+            "thieves/4/batches-of-100/busy",
             "dag/uniform-2.5m",
             "dag/skewed-2.5m",
             "dag/skewed-50m",

@@ -1,9 +1,9 @@
 //! The claims about batches.
 
-use super::cases::{is_quick_steal, parse_nodes};
+use super::cases::{emptyings, is_quick_steal, parse_nodes};
 use super::{
-    Case, Fill, NodeCost, BATCHES, BULK, CHASE_LEV, CROSSBEAM, MUTEX, NANOS_A_NODE, NANOS_A_POP, NANOS_A_PUSH,
-    NANOS_A_STEAL, PUBLISHED, PUBLISHED_EARLY, SHARES,
+    Case, Fill, NodeCost, ATTEMPTS_A_STEAL, BATCHES, BULK, BULK_TRY_LOCK, CHASE_LEV, CROSSBEAM, MUTEX, NANOS_A_NODE,
+    NANOS_A_POP, NANOS_A_PUSH, NANOS_A_STEAL, NANOS_A_TASK, PUBLISHED, PUBLISHED_EARLY, REFUSED, SHARES,
 };
 use crate::bench::THREADS;
 use crate::claims::{Bound, Claim, Criterion, Figures, Rounds, Source, Verdict};
@@ -39,6 +39,38 @@ fn spread(steals: Vec<(String, Option<Rounds>)>) -> Option<(String, Option<Round
     Some((format!("{slow} / {fast}:"), slowest.over(fastest)))
 }
 
+/// Returns the verdicts on several thieves on one queue.
+fn verdicts_on_thieves(figures: Figures<'_>) -> [Verdict; 3] {
+    let filch = |text: &str| Claim::new(Source::filch("batches"), text);
+    let largest = |bound, of: &dyn Fn(&str, usize) -> Option<Rounds>| {
+        let all = emptyings().map(|emptying| {
+            let case = Case::Thieves(emptying).to_string();
+            let figure = of(&case, emptying.threads());
+            (format!("{case}:"), figure)
+        });
+        [Criterion::largest(all, bound)]
+    };
+    let refused = |case: &str, count| Some(figures.figure(case, REFUSED, (BULK, count))?.in_the_worst_round());
+    let attempts = |case: &str, count| figures.figure(case, ATTEMPTS_A_STEAL, (BULK, count));
+    let beside_a_lock =
+        [(false, "mean with an idle owner:"), (true, "mean with a busy owner:")].map(|(busy, label)| {
+            let cases = emptyings().filter(|emptying| emptying.busy == busy);
+            let ratios = cases.map(|emptying| {
+                let (case, count) = (Case::Thieves(emptying).to_string(), emptying.threads());
+                figures.ratio(&case, NANOS_A_TASK, (BULK, count), (BULK_TRY_LOCK, count))
+            });
+            Criterion::mean(label, &ratios.collect::<Vec<_>>(), Bound::AtMost(1.0))
+        });
+    [
+        filch("Of several thieves on one queue, none is refused: while tasks are left, an attempt fails only if another thief has succeeded.")
+            .judged("most refused attempts in a round", largest(Bound::AtMost(0.0), &refused)),
+        filch("Several thieves on one queue make at most 1.2 attempts for each steal, while each steals an eighth and goes through it.")
+            .judged("most attempts", largest(Bound::AtMost(1.2), &attempts)),
+        filch("Several thieves empty a queue at least as fast as with a lock that admits one at a time.")
+            .judged("bulk / bulk-try-lock", beside_a_lock),
+    ]
+}
+
 pub(crate) fn verdicts(figures: Figures<'_>) -> Vec<Verdict> {
     let paper = |text: &str| Claim::new(Source::BULK, text);
     let filch = |text: &str| Claim::new(Source::filch("batches"), text);
@@ -71,7 +103,7 @@ pub(crate) fn verdicts(figures: Figures<'_>) -> Vec<Verdict> {
         let all = Fill::ALL.into_iter().flat_map(|fill| steals(figures, fill, busy));
         Criterion::largest(all.map(|(case, steal)| (format!("{case}:"), steal)), Bound::AtMost(2_000.0)).with_unit("ns")
     });
-    vec![
+    let mut verdicts = vec![
         paper("A push of a batch takes constant time: 1,024 tasks take as long as one. (Tolerance: 1.5 times as long.)")
             .judged(
                 "bulk-published, push/1024 / push/1",
@@ -127,7 +159,9 @@ pub(crate) fn verdicts(figures: Figures<'_>) -> Vec<Verdict> {
             .judged(&of_shares("slowest steal from bulk"), slowest),
         filch("However the tasks were pushed, the slowest share takes at most 1.3 times as long as the fastest, with an idle owner and with a busy one.")
             .judged(&of_shares("largest ratio"), flat),
-    ]
+    ];
+    verdicts.extend(verdicts_on_thieves(figures));
+    verdicts
 }
 
 #[cfg(test)]
@@ -204,6 +238,50 @@ mod tests {
         for start in ["A steal of up to", "However"] {
             assert_eq!(of(&all, true, start).holds, Holds::Unclear);
         }
+    }
+
+    #[test]
+    fn claims_about_several_thieves_fail_on_the_worst_case_or_the_mean() {
+        let of = |name, unit, figure: &dyn Fn(&str) -> Vec<f64>| -> Vec<Series> {
+            let series = emptyings().map(|emptying| {
+                let case = Case::Thieves(emptying).to_string();
+                let samples = figure(&case);
+                Series { case, name, threads: emptying.threads(), unit, samples, note: None }
+            });
+            series.collect()
+        };
+        let judged = |refused: f64, attempts: f64, nanos: f64, start: &str| {
+            let at_worst = |case: &str, usual: f64, worst: f64| match case {
+                // A single round tells that a thief can be refused.
+                "thieves/4/busy" => [[usual; 5].as_slice(), &[worst]].concat(),
+                "thieves/4/batches-of-100" => vec![worst; 6],
+                _ => vec![usual; 6],
+            };
+            let all = [
+                of(BULK, REFUSED, &|case| at_worst(case, 0.0, if case.ends_with("busy") { refused } else { 0.0 })),
+                of(BULK, ATTEMPTS_A_STEAL, &|case| at_worst(case, 1.0, attempts)),
+                of(BULK, NANOS_A_TASK, &|case| vec![if case.ends_with("busy") { nanos } else { 3.0 }; 6]),
+                of(BULK_TRY_LOCK, NANOS_A_TASK, &|_| vec![4.0; 6]),
+            ];
+            let verdicts = verdicts(Figures { series: &all.concat(), is_quick: false, is_incomplete: false });
+            verdicts.into_iter().find(|verdict| verdict.claim.starts_with(start)).unwrap()
+        };
+        let starts = ["Of several thieves", "Several thieves on one", "Several thieves empty"];
+        for start in starts {
+            assert_eq!(judged(0.0, 1.19, 3.9, start).holds, Holds::Yes, "{start}");
+            let wrong = judged(1.0, 1.21, 4.1, start);
+            assert_eq!(wrong.holds, Holds::No, "{}", wrong.measured);
+        }
+        let texts = starts.map(|start| judged(1.0, 1.25, 5.0, start).measured);
+        assert_eq!(
+            texts,
+            [
+                "most refused attempts in a round, thieves/4/busy: 1.00 (1.00 to 1.00, 6 rounds)",
+                "most attempts, thieves/4/batches-of-100: 1.25 (1.25 to 1.25, 6 rounds)",
+                "bulk / bulk-try-lock, mean with an idle owner: 0.75 (0.75 to 0.75, 6 rounds); \
+                 mean with a busy owner: 1.25 (1.25 to 1.25, 6 rounds)",
+            ]
+        );
     }
 
     #[test]

@@ -56,8 +56,9 @@ pub(crate) trait StealShare: Queue {
     /// The container for stolen tasks. It is made before the clock starts.
     type Stolen: Default;
 
-    /// Steals the oldest `percent` hundredths of the tasks. No other thief steals meanwhile.
-    fn steal(thief: &mut Self::Thief, percent: usize, taken: &mut Self::Stolen);
+    /// Steals the oldest `percent` hundredths of the tasks. No other thief steals meanwhile: the
+    /// published queue allows only one.
+    fn steal(thief: &Self::Thief, percent: usize, taken: &mut Self::Stolen);
 
     /// The stolen tasks, the oldest first.
     fn tasks(taken: Self::Stolen) -> Vec<usize>;
@@ -105,7 +106,7 @@ impl StealShare for Bulk {
     type Stolen = Batch<usize>;
 
     #[inline(always)]
-    fn steal(thief: &mut Self::Thief, percent: usize, taken: &mut Batch<usize>) {
+    fn steal(thief: &Self::Thief, percent: usize, taken: &mut Batch<usize>) {
         // All shares of this suite are between nothing and everything, so the steal succeeds.
         if let Ok(stolen) = thief.steal(percent as f64 / 100.0) {
             *taken = stolen;
@@ -199,7 +200,7 @@ impl StealShare for Crossbeam {
     type Stolen = CrossbeamStolen;
 
     #[inline(always)]
-    fn steal(thief: &mut Self::Thief, percent: usize, CrossbeamStolen(taken): &mut CrossbeamStolen) {
+    fn steal(thief: &Self::Thief, percent: usize, CrossbeamStolen(taken): &mut CrossbeamStolen) {
         let wanted = share(percent, thief.len());
         let mut stolen = 0;
         while stolen < wanted {
@@ -259,7 +260,7 @@ impl StealShare for MutexDeque {
     type Stolen = Vec<usize>;
 
     #[inline(always)]
-    fn steal(thief: &mut Self::Thief, percent: usize, taken: &mut Vec<usize>) {
+    fn steal(thief: &Self::Thief, percent: usize, taken: &mut Vec<usize>) {
         let mut deque = lock(thief);
         let wanted = share(percent, deque.len());
         taken.extend(deque.drain(..wanted));
@@ -322,7 +323,7 @@ pub(super) mod tests {
     impl<const FAULT: u8> StealShare for Faulty<FAULT> {
         type Stolen = Vec<usize>;
 
-        fn steal(thief: &mut Locked, percent: usize, taken: &mut Vec<usize>) {
+        fn steal(thief: &Locked, percent: usize, taken: &mut Vec<usize>) {
             MutexDeque::steal(thief, percent, taken);
         }
 
@@ -332,11 +333,11 @@ pub(super) mod tests {
     }
 
     fn takes_the_oldest_and_leaves_the_youngest<Q: StealShare>() {
-        let (owner, mut thief) = Q::new();
+        let (owner, thief) = Q::new();
         Q::push_batch(&owner, Q::batch(0..60));
         (60..100).for_each(|task| Q::push(&owner, task));
         let mut taken = Q::Stolen::default();
-        Q::steal(&mut thief, 30, &mut taken);
+        Q::steal(&thief, 30, &mut taken);
         let stolen = Q::tasks(taken);
         assert!((1..=30).contains(&stolen.len()), "{}: {stolen:?}", Q::NAME);
         assert!(stolen.iter().copied().eq(0..stolen.len()), "{}: {stolen:?}", Q::NAME);

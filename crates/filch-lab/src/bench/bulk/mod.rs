@@ -10,6 +10,7 @@ mod dag;
 mod operations;
 mod published;
 mod theft;
+mod thieves;
 
 use std::time::Duration;
 
@@ -22,13 +23,16 @@ use crate::figures::{grouped, Series};
 use crate::watch;
 
 pub(crate) use super::{SERIAL, SERIAL_PAIR};
-pub(crate) use cases::{Case, BATCHES, NANOS_A_POP, NANOS_A_PUSH, NANOS_A_STEAL, SHARES};
+pub(crate) use cases::{
+    emptyings, Case, ATTEMPTS_A_STEAL, BATCHES, NANOS_A_POP, NANOS_A_PUSH, NANOS_A_STEAL, NANOS_A_TASK, REFUSED, SHARES,
+};
 pub(crate) use claims::{dag_case, verdicts};
 pub(crate) use contenders::{BULK, CHASE_LEV, CROSSBEAM, MUTEX};
 use dag::{Needs, MOST_NODES};
 pub(crate) use dag::{NodeCost, NANOS_A_NODE};
 pub(crate) use operations::Fill;
 pub(crate) use published::{PUBLISHED, PUBLISHED_EARLY};
+pub(crate) use thieves::BULK_TRY_LOCK;
 
 /// The suite's name.
 pub(crate) const SUITE: &str = "bulk";
@@ -91,7 +95,7 @@ impl Suite for Bulk {
             Case::Dag { .. } if self.nodes.is_some() => true,
             Case::Dag { nodes, .. } if nodes < FEW_NODES => options.quick,
             Case::Dag { nodes, .. } => nodes <= USUAL_NODES || self.largest,
-            Case::Steal { .. } if options.threads.most() < 2 => false,
+            case if case.has_thieves() && options.threads.most() < 2 => false,
             Case::Steal { percent, fill, busy } if options.quick => cases::is_quick_steal(percent, fill, busy),
             _ => true,
         }
@@ -105,15 +109,16 @@ impl Suite for Bulk {
                 (false, false) => (15, 5, 120_000),
                 (false, true) => (5, 3, 300_000),
             },
+            Case::Thieves(_) => options.choose((9, 6, 300), (21, 15, 5_000)),
             // Fifteen rounds are enough for an interval around ratios close to 1; six are the fewest
             // that give an interval.
-            _ => options.choose((13, 5, 600), (15, 15, 0)),
+            _ => options.choose((13, 5, 450), (15, 15, 0)),
         };
         Effort { rounds, at_least, time: Duration::from_millis(millis) }
     }
 
     fn prepare(&mut self, cases: &[Case], options: &Options) -> Result<()> {
-        let is_possible = |case: &Case| options.threads.most() >= 2 || !matches!(case, Case::Steal { .. });
+        let is_possible = |case: &Case| options.threads.most() >= 2 || !case.has_thieves();
         ensure!(cases.iter().all(is_possible), "the selected cases need an owner and a thief; give --threads 2");
         let graphs = cases.iter().filter_map(|case| match *case {
             Case::Dag { nodes, .. } => Some((nodes, self.effort(case, options).within(options.limit).at_least)),
@@ -129,7 +134,8 @@ impl Suite for Bulk {
 
     fn introduction(&self, _: &Options) -> String {
         "a sample is the median of many repeats: 32 pushes of batches, ten thousand pushes of single tasks or pops, or one theft.\n\
-         The time to read the clock is included. Every task is checked after every theft, and every node of a graph.\n\
+         With several thieves, a sample is many queues, which they empty one after the other.\n\
+         The time to read the clock is included. Every task is checked after every theft and every sample of several thieves, and every node of a graph.\n\
          bulk-published is the queue of the paper's listings. It returns tasks twice if its owner pops during a theft, so it\n\
          is not measured with a busy owner or on graphs. Its pop also frees the node, and its push of one task allocates it."
             .to_owned()
@@ -163,9 +169,11 @@ mod tests {
     #[test]
     fn one_thread_has_no_thief() {
         let one = |names| Options { threads: Threads::from_iter([1]), ..options(false, names) };
-        assert!(select(&USUAL, &one(&[])).unwrap().iter().all(|case| !matches!(case, Case::Steal { .. })));
-        let refusal = measure(&mut Bulk::default(), &one(&["steal"])).unwrap_err().to_string();
-        assert!(refusal.contains("an owner and a thief"), "{refusal}");
+        assert!(select(&USUAL, &one(&[])).unwrap().iter().all(|case| !case.has_thieves()));
+        for name in [&["steal"], &["thieves"]] {
+            let refusal = measure(&mut Bulk::default(), &one(name)).unwrap_err().to_string();
+            assert!(refusal.contains("an owner and a thief"), "{refusal}");
+        }
         let refusal = selected(&USUAL, false, &["theft"]).unwrap_err();
         assert!(refusal.contains("no case begins with `theft`; there are push/1, push/128,"), "{refusal}");
     }

@@ -1,6 +1,7 @@
 //! The cost of a push and a pop for the owner, without thieves.
 
 use std::hint::black_box;
+use std::ops::Range;
 use std::time::Instant;
 
 use anyhow::{ensure, Context, Result};
@@ -20,10 +21,12 @@ pub(crate) enum Fill {
     Singles,
     /// Small batches of four.
     BatchesOfFour,
+    /// Batches of a hundred, which keep their memory in the queue.
+    BatchesOfHundred,
 }
 
 impl Fill {
-    /// All ways to fill a queue.
+    /// The ways to fill a queue for an owner, or for one thief.
     pub(crate) const ALL: [Fill; 3] = [Fill::Batch, Fill::Singles, Fill::BatchesOfFour];
 
     /// The suffix of the name of a case with this fill.
@@ -32,6 +35,7 @@ impl Fill {
             Fill::Batch => "",
             Fill::Singles => "/singles",
             Fill::BatchesOfFour => "/batches-of-4",
+            Fill::BatchesOfHundred => "/batches-of-100",
         }
     }
 
@@ -41,17 +45,22 @@ impl Fill {
             Fill::Batch => "as one batch",
             Fill::Singles => "one by one",
             Fill::BatchesOfFour => "as batches of 4",
+            Fill::BatchesOfHundred => "as batches of 100",
         }
     }
 
-    /// Pushes the tasks `0..tasks`, in order.
-    pub(crate) fn fill<Q: Queue>(self, owner: &Q::Owner, tasks: usize) {
-        match self {
-            Fill::Batch => Q::push_batch(owner, Q::batch(0..tasks)),
-            Fill::Singles => (0..tasks).for_each(|task| Q::push(owner, task)),
-            Fill::BatchesOfFour => {
-                (0..tasks).step_by(4).for_each(|first| Q::push_batch(owner, Q::batch(first..tasks.min(first + 4))));
+    /// Pushes the tasks, in order.
+    pub(crate) fn fill<Q: Queue>(self, owner: &Q::Owner, tasks: Range<usize>) {
+        let push_batches_of = |size| {
+            for first in tasks.clone().step_by(size) {
+                Q::push_batch(owner, Q::batch(first..tasks.end.min(first + size)));
             }
+        };
+        match self {
+            Fill::Batch => Q::push_batch(owner, Q::batch(tasks)),
+            Fill::Singles => tasks.for_each(|task| Q::push(owner, task)),
+            Fill::BatchesOfFour => push_batches_of(4),
+            Fill::BatchesOfHundred => push_batches_of(100),
         }
     }
 }
@@ -97,7 +106,7 @@ pub(crate) fn pop<Q: Queue>(fill: Fill, tasks: usize, repeats: usize) -> Result<
     let (owner, _thief) = Q::new();
     let mut nanos = Vec::with_capacity(repeats);
     for repeat in 0..=repeats {
-        fill.fill::<Q>(&owner, tasks);
+        fill.fill::<Q>(&owner, 0..tasks);
         let mut as_pushed = true;
         let start = Instant::now();
         for expected in (0..tasks).rev() {
@@ -138,10 +147,12 @@ mod tests {
     use super::*;
 
     fn keeps_every_task<Q: Queue>() {
-        for fill in Fill::ALL {
+        for fill in Fill::ALL.into_iter().chain([Fill::BatchesOfHundred]) {
             let (owner, _thief) = Q::new();
-            fill.fill::<Q>(&owner, 10);
-            drain::<Q>(&owner, 10).unwrap();
+            for tasks in [10, 250] {
+                fill.fill::<Q>(&owner, 0..tasks);
+                drain::<Q>(&owner, tasks).unwrap();
+            }
             pop::<Q>(fill, 10, 2).unwrap();
         }
         push_batch::<Q>(3, 2).unwrap();
@@ -181,9 +192,9 @@ mod tests {
     #[test]
     fn a_task_too_many_or_too_few_is_noticed() {
         let (owner, _thief) = MutexDeque::new();
-        Fill::Singles.fill::<MutexDeque>(&owner, 10);
+        Fill::Singles.fill::<MutexDeque>(&owner, 0..10);
         assert!(drain::<MutexDeque>(&owner, 9).is_err());
-        Fill::Singles.fill::<MutexDeque>(&owner, 10);
+        Fill::Singles.fill::<MutexDeque>(&owner, 0..10);
         assert!(drain::<MutexDeque>(&owner, 11).is_err());
     }
 }

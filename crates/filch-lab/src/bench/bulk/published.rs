@@ -276,7 +276,7 @@ impl<const EARLY: bool> StealShare for Published<EARLY> {
     type Stolen = Nodes;
 
     #[inline(always)]
-    fn steal(thief: &mut Self::Thief, percent: usize, taken: &mut Nodes) {
+    fn steal(thief: &Self::Thief, percent: usize, taken: &mut Nodes) {
         // SAFETY: there is one thief, and the owner does nothing meanwhile.
         *taken = unsafe { thief.steal(percent as f64 / 100.0, EARLY) };
     }
@@ -296,14 +296,14 @@ mod tests {
 
     fn size_and_tasks_agree<const EARLY: bool>() {
         type Q<const EARLY: bool> = Published<EARLY>;
-        let (owner, mut thief) = Q::<EARLY>::new();
+        let (owner, thief) = Q::<EARLY>::new();
         let mut left = 0;
         for percent in [10, 50, 60, 100] {
             Q::<EARLY>::push_batch(&owner, Q::<EARLY>::batch(0..100));
             Q::<EARLY>::push_batch(&owner, Q::<EARLY>::batch(0..0));
             left += 100;
             let mut taken = Nodes::default();
-            Q::<EARLY>::steal(&mut thief, percent, &mut taken);
+            Q::<EARLY>::steal(&thief, percent, &mut taken);
             left -= taken.count;
             // Only the whole walk finds the end, so only such a list can be pushed again.
             assert_eq!(taken.end.is_null(), EARLY || taken.count == 0);
@@ -315,7 +315,7 @@ mod tests {
         Q::<EARLY>::push_batch(&owner, Q::<EARLY>::batch(0..10));
         let _batch = Q::<EARLY>::batch(0..3);
         let mut taken = Nodes::default();
-        Q::<EARLY>::steal(&mut thief, 50, &mut taken);
+        Q::<EARLY>::steal(&thief, 50, &mut taken);
         assert_eq!((taken.count, taken.next()), (4, Some(3)));
     }
 
@@ -327,10 +327,10 @@ mod tests {
 
     #[test]
     fn a_steal_of_everything_gives_up_as_in_the_listing() {
-        let (owner, mut thief) = Published::<false>::new();
+        let (owner, thief) = Published::<false>::new();
         (0..10).for_each(|task| Published::<false>::push(&owner, task));
         let mut taken = Nodes::default();
-        Published::<false>::steal(&mut thief, 100, &mut taken);
+        Published::<false>::steal(&thief, 100, &mut taken);
         assert!(Published::<false>::tasks(taken).is_empty());
     }
 }

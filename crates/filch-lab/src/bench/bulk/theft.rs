@@ -92,7 +92,7 @@ impl Theft {
     /// The calling thread is the thief.
     pub(crate) fn sample<Q: StealShare>(self, thefts: usize, cores: Cores) -> Result<Sample> {
         ensure!(!self.busy || Q::ALLOWS_BUSY_OWNER, "the owner of {} has to wait while a thief steals", Q::NAME);
-        let (owner, mut thief) = Q::new();
+        let (owner, thief) = Q::new();
         let turns = Turns::default();
         let turns = &turns;
         let mut nanos = Vec::with_capacity(thefts);
@@ -111,7 +111,7 @@ impl Theft {
                     }
                     let mut taken = Q::Stolen::default();
                     let start = Instant::now();
-                    Q::steal(&mut thief, self.percent, &mut taken);
+                    Q::steal(&thief, self.percent, &mut taken);
                     nanos.push(start.elapsed().as_nanos() as f64);
                     let stolen = Q::tasks(taken);
                     tasks.push(stolen.len() as f64);
@@ -129,7 +129,7 @@ impl Theft {
     /// The owner's part.
     fn run_owner<Q: StealShare>(self, owner: &Q::Owner, thefts: usize, turns: &Turns) -> Result<()> {
         for theft in 0..thefts {
-            self.fill.fill::<Q>(owner, TASKS);
+            self.fill.fill::<Q>(owner, 0..TASKS);
             turns.set_turn(2 * theft + 1);
             if self.busy {
                 // Acquire: as in `wait`.

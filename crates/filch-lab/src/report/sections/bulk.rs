@@ -8,8 +8,8 @@ use super::models::line;
 use super::over_threads;
 use crate::bench::bulk;
 use crate::bench::bulk::{
-    dag_case, Case, Fill, NodeCost, BATCHES, BULK, CHASE_LEV, CROSSBEAM, MUTEX, NANOS_A_NODE, NANOS_A_PUSH,
-    NANOS_A_STEAL, PUBLISHED, PUBLISHED_EARLY, SERIAL, SHARES,
+    dag_case, emptyings, Case, Fill, NodeCost, ATTEMPTS_A_STEAL, BATCHES, BULK, BULK_TRY_LOCK, CHASE_LEV, CROSSBEAM,
+    MUTEX, NANOS_A_NODE, NANOS_A_PUSH, NANOS_A_STEAL, NANOS_A_TASK, PUBLISHED, PUBLISHED_EARLY, SERIAL, SHARES,
 };
 use crate::bench::solver::{FILCH, FILCH_CHASE_LEV, FILCH_MUTEX, MILLISECONDS};
 use crate::bench::{solver, THREADS};
@@ -46,14 +46,16 @@ pub(super) fn section(results: &Results) -> Section {
             text(
                 "The owner pushes whole batches, and one thief at a time steals a share of the queue. The paper measured on two \
                  Xeon Platinum 8358 with 64 cores and compared with two queues of Taskflow. The published queue can return a \
-                 task twice, as the models below show. `bulk` is a different algorithm with the guarantees of the paper. \
-                 It is compared with crossbeam's deque and a deque behind a mutex, and with the published queue \
-                 (`bulk-published`) where that is safe: its owner must not pop during a steal.",
+                 task twice, as the models show. `bulk` is a different algorithm with the paper's guarantees, for any number \
+                 of thieves. It is compared with crossbeam's deque, a locked deque, and the published queue (`bulk-published`) \
+                 where that is safe: its owner must not pop during a steal.",
             ),
             pushes(results),
             steals(results),
             early_returns(results),
             steals_from_bulk(results),
+            thieves(results),
+            attempts(results),
             explorations(results),
             solver_queues(results),
         ]
@@ -143,6 +145,39 @@ fn steals_from_bulk(results: &Results) -> Item {
         bench(bulk::SUITE, results.full, &["steal"]),
     );
     figure(texts, chart)
+}
+
+/// Returns a figure of the cases with several thieves.
+fn of_thieves(results: &Results, unit: &str, names: &[&str], texts: Texts) -> Item {
+    let cases: Vec<_> = emptyings().map(|emptying| (Case::Thieves(emptying).to_string(), emptying)).collect();
+    let figures = results.figures(bulk::SUITE);
+    let chart = bars(unit, &cases, &as_named(names), |&emptying, name| {
+        figures.figure(&Case::Thieves(emptying).to_string(), unit, (name, emptying.threads()))
+    });
+    figure(texts, chart)
+}
+
+fn thieves(results: &Results) -> Item {
+    let texts = Texts::new(
+        "bulk-thieves",
+        "Several thieves empty a queue of 10,000 tasks",
+        "The paper leaves several thieves to future work. Here 2 or 4 thieves steal an eighth of one queue at a time and go \
+         through the tasks, until fewer than 64 are left. `bulk-try-lock` is `bulk` with a lock that admits one thief at a \
+         time and refuses the others.",
+        bench(bulk::SUITE, results.full, &["thieves"]),
+    );
+    of_thieves(results, NANOS_A_TASK, &[BULK, BULK_TRY_LOCK, CROSSBEAM, MUTEX], texts)
+}
+
+fn attempts(results: &Results) -> Item {
+    let texts = Texts::new(
+        "bulk-attempts",
+        "Several thieves: attempts for each steal that succeeds",
+        "At 1, no attempt fails. An attempt on `bulk` or crossbeam's deque fails if another thief was faster, and one on \
+         `bulk-try-lock` also if another thief has the lock.",
+        bench(bulk::SUITE, results.full, &["thieves"]),
+    );
+    of_thieves(results, ATTEMPTS_A_STEAL, &[BULK, BULK_TRY_LOCK, CROSSBEAM], texts)
 }
 
 fn explorations(results: &Results) -> Item {

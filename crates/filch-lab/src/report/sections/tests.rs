@@ -136,7 +136,7 @@ fn with_everything_measured_nothing_is_missing() {
     for verdict in &page.verdicts {
         assert_ne!(verdict.holds, Holds::NotMeasured, "{}", verdict.claim);
     }
-    assert_eq!(items(&page).filter(|item| !matches!(item, Item::Text(_))).count(), 51);
+    assert_eq!(items(&page).filter(|item| !matches!(item, Item::Text(_))).count(), 53);
 }
 
 #[test]

@@ -23,8 +23,8 @@ pub(crate) enum StealOutcome {
     Success,
     /// The other queue was empty.
     Empty,
-    /// Another thief was stealing from it.
-    Busy,
+    /// Another thief was faster. More tasks may be left.
+    Retry,
 }
 
 /// A worker's queue.
@@ -94,15 +94,15 @@ impl<W: Worklist> Shared<'_, W> {
     /// Tries the other workers in order until a theft succeeds or all are empty.
     fn steal(&self, index: usize, list: &W) -> bool {
         loop {
-            let mut busy = false;
+            let mut again = false;
             for other in self.others(index) {
                 match list.steal_half(other) {
                     StealOutcome::Success => return true,
                     StealOutcome::Empty => {}
-                    StealOutcome::Busy => busy = true,
+                    StealOutcome::Retry => again = true,
                 }
             }
-            if !busy {
+            if !again {
                 return false;
             }
         }
@@ -144,7 +144,7 @@ impl Worklist for BulkList {
                 StealOutcome::Success
             }
             Ok(BulkSteal::Empty) => StealOutcome::Empty,
-            Ok(_) | Err(_) => StealOutcome::Busy,
+            Ok(_) | Err(_) => StealOutcome::Retry,
         }
     }
 
@@ -223,7 +223,7 @@ impl Worklist for CrossbeamList {
         match other.steal_batch(&self.0) {
             Steal::Success(()) => StealOutcome::Success,
             Steal::Empty => StealOutcome::Empty,
-            Steal::Retry => StealOutcome::Busy,
+            Steal::Retry => StealOutcome::Retry,
         }
     }
 
