@@ -225,3 +225,13 @@ fn handles_of_a_bulk_queue_have_debug_output_and_are_send_and_sync() {
     send(&thief.steal(1.0).unwrap());
     assert_eq!(filch_queue::Thief::steal(&thief), Steal::Empty);
 }
+
+#[test]
+fn a_pop_after_2_to_32_pushes_finds_the_tasks() {
+    let (owner, thief) = bulk::new::<()>();
+    owner.push_batch(vec![(); 1 << 30].into());
+    for _ in 0..3 {
+        owner.push_batch(thief.steal(1.0).unwrap());
+    }
+    assert_eq!((owner.len(), owner.pop()), (1 << 30, Some(())));
+}

@@ -90,8 +90,9 @@
 //! claims no more than those. It looks again only if none is left, or if the owner has pushed more
 //! than 2^30 tasks.
 //!
-//! The owner detects an empty queue without a load: T only grows and cannot grow beyond the bottom.
-//! A thief detects it if the loaded P equals the T + O that it loaded before.
+//! The owner finds the queue empty by the T that it knows: T only grows and cannot grow beyond the
+//! bottom. It loads T once more, in case that T has wrapped. A thief finds the queue empty if the
+//! loaded P equals the T + O that it loaded before, and has not changed.
 //!
 //! # The directory
 //!
@@ -318,8 +319,15 @@ impl<T> Owner<T> {
         let mut anchor = self.anchor.get();
         loop {
             if anchor.length(pushed) == 0 {
-                self.anchor.set(anchor);
-                return None;
+                // Relaxed: nothing is read that another thread wrote.
+                let now = Anchor(self.words.anchor.load(Ordering::Relaxed));
+                self.anchor.set(now);
+                if now == anchor {
+                    return None;
+                }
+                // Thieves have taken tasks since. That matters only if they were 2^32.
+                anchor = now;
+                continue;
             }
             let popped = anchor.after_pop();
             if has_flaw("bulk: a pop by a plain store") {

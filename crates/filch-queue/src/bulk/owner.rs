@@ -189,6 +189,8 @@ impl<T> Words<T> {
     }
 
     /// Looks how far thieves have come, and stops using the entries below the top.
+    #[cold]
+    #[inline(never)]
     fn retire_entries(&self, state: &mut OwnerState<T>) {
         // Relaxed: a thief that has claimed what is below this top has read the entries before; see
         // the fence.
@@ -213,13 +215,20 @@ impl<T> Words<T> {
 
     /// Makes sure that the ring has room for `more` more entries.
     fn make_room_in_ring(&self, state: &mut OwnerState<T>, more: u32, bottom: u32) -> Result<(), CapacityError> {
-        let needed = |state: &OwnerState<T>| state.in_use().saturating_add(more);
-        if needed(state) <= state.ring.capacity() || has_flaw("bulk: cells reused before the top has passed them") {
+        let in_ring = state.in_use().saturating_add(more) <= state.ring.capacity();
+        if in_ring || has_flaw("bulk: cells reused before the top has passed them") {
             return Ok(());
         }
+        self.free_cells_or_grow(state, more, bottom)
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn free_cells_or_grow(&self, state: &mut OwnerState<T>, more: u32, bottom: u32) -> Result<(), CapacityError> {
         self.retire_entries(state);
-        if needed(state) > state.ring.capacity() {
-            state.ring = state.ring.grown::<T>(needed(state), state.first, state.last, bottom)?;
+        let needed = state.in_use().saturating_add(more);
+        if needed > state.ring.capacity() {
+            state.ring = state.ring.grown::<T>(needed, state.first, state.last, bottom)?;
             // Release: a thief that loads the ring sees its entries.
             self.owner.ring.store(state.ring.as_ptr(), Ordering::Release);
         }
