@@ -62,6 +62,9 @@
 //! (`bulk/pops-too-late`, with eight tasks). Its copy of the number of stolen tasks is too old. No
 //! task is lost.
 //!
+//! The last row of the table is a limit, too. A few batches of 2^30 tasks that are stolen and pushed
+//! again bring the number of stolen tasks back to its old value.
+//!
 //! Not needed for the claims:
 //!
 //! - The check that a look's entries fit into its ring (`bulk/capacity-unchecked`). If they do not,
