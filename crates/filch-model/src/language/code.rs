@@ -2,6 +2,8 @@
 
 use std::ops::Range;
 
+use super::live::Registers;
+
 /// The number of bits of each field of a packed word.
 pub(crate) const FIELD_BITS: u32 = 5;
 
@@ -151,7 +153,7 @@ pub(crate) struct Routine {
     pub(crate) start: Vec<(u8, i16)>,
     pub(crate) registers: usize,
     /// For each instruction, a bit for each register that may be read later.
-    pub(crate) live: Vec<u64>,
+    pub(crate) live: Vec<Registers>,
     /// Names of the registers, for traces. Registers of the compiler have no name.
     pub(crate) register_names: Vec<String>,
 }

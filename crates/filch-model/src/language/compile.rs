@@ -4,13 +4,13 @@ use std::collections::{HashMap, HashSet};
 
 use super::body::Body;
 use super::code::{Final, Operation, Program, Routine, Value, FIELD_BITS};
-use super::live::{in_value as reads, live};
+use super::live::{in_value as reads, live, Registers};
 use super::observed::is_observed;
 use super::syntax::{Declared, Expression, File, Item, Statement};
 use super::{Settings, SyntaxError};
 
 /// The most registers that a thread may have: each is a bit in a word.
-pub(super) const MAX_REGISTERS: usize = 64;
+pub(super) const MAX_REGISTERS: usize = 128;
 /// The most words of memory that a program may have.
 const MAX_WORDS: usize = 120;
 /// The most threads that a program may have. Each is a bit in a word, for barriers.
@@ -45,12 +45,13 @@ pub(super) fn compile(file: &File, text: &str, settings: &Settings) -> Result<Pr
             }
         }
     }
+    let starting = names.starting(file)?;
     program.tasks = usize::try_from(names.constants.get("TASKS").copied().unwrap_or(0)).unwrap_or(0);
     for (item, line) in file {
         match item {
             Item::Init(_) if program.init.is_some() => return Err(declared_twice("init", *line)),
             // `init` runs as the first thread.
-            Item::Init(body) => program.init = Some(names.init(body)?),
+            Item::Init(body) => program.init = Some(starting.init(body)?),
             Item::Thread { name, copies, body } => {
                 let copies = copies.as_ref().map_or(Ok(1), |copies| names.constant(copies, *line))?;
                 for copy in 1..=copies {
@@ -60,7 +61,11 @@ pub(super) fn compile(file: &File, text: &str, settings: &Settings) -> Result<Pr
                         let reason = format!("a program has at most {MAX_THREADS} threads");
                         return Err(SyntaxError::new(*line, reason));
                     }
-                    program.threads.push(names.routine(&name, number as i16, body)?);
+                    program.threads.push(if number == 1 {
+                        starting.routine(&name, 1, body)?
+                    } else {
+                        names.only(names.named(number as i16, body)?).routine(&name, number as i16, body)?
+                    });
                 }
             }
             Item::Finally(condition) => program.finally.push(names.final_condition(condition, *line)?),
@@ -82,7 +87,7 @@ pub(super) struct Row {
     pub(super) indexed: bool,
 }
 
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub(super) struct Names<'a> {
     pub(super) constants: HashMap<String, i16>,
     pub(super) rows: HashMap<String, Row>,
@@ -206,6 +211,37 @@ impl<'a> Names<'a> {
         }
     }
 
+    /// Returns the names for `init` and the first thread, which have the same locals.
+    fn starting(&self, file: &'a File) -> Result<Self> {
+        let mut named = 0;
+        let mut is_first = true;
+        for (item, line) in file {
+            match item {
+                Item::Init(body) => named |= self.named(1, body)?,
+                Item::Thread { copies, body, .. } if is_first => {
+                    named |= self.named(1, body)?;
+                    // There may be none of this thread.
+                    is_first = copies.as_ref().map_or(Ok(1), |copies| self.constant(copies, *line))? < 1;
+                }
+                _ => {}
+            }
+        }
+        Ok(self.only(named))
+    }
+
+    /// Returns the locals that a thread names: a bit for each.
+    fn named(&self, number: i16, body: &'a [Statement]) -> Result<Registers> {
+        let mut compiled = Body::new(self, number, 0);
+        compiled.block(body)?;
+        Ok(compiled.named.get())
+    }
+
+    /// Returns the names with only these locals.
+    fn only(&self, named: Registers) -> Self {
+        let locals = self.locals.iter().enumerate().filter(|(index, _)| named >> index & 1 == 1);
+        Names { locals: locals.map(|(_, local)| local.clone()).collect(), ..self.clone() }
+    }
+
     fn routine(&self, name: &str, number: i16, body: &'a [Statement]) -> Result<Routine> {
         let mut compiled = Body::new(self, number, 0);
         compiled.block(body)?;
@@ -228,7 +264,7 @@ impl<'a> Names<'a> {
     fn init(&self, body: &'a [Statement]) -> Result<Routine> {
         let mut routine = self.routine("init", 1, body)?;
         for live in &mut routine.live {
-            *live |= u64::MAX.checked_shr(64 - self.locals.len() as u32).unwrap_or(0);
+            *live |= Registers::MAX.checked_shr(Registers::BITS - self.locals.len() as u32).unwrap_or(0);
         }
         Ok(routine)
     }

@@ -2,10 +2,13 @@
 
 use super::code::{Instruction, Operation, Place, Value};
 
+/// A bit for each register.
+pub(crate) type Registers = u128;
+
 /// For each instruction, a bit for each register that is live there. A register is live if it is
 /// read there, or later before it is set again.
-pub(super) fn live(code: &[Instruction]) -> Vec<u64> {
-    let mut live = vec![0u64; code.len()];
+pub(super) fn live(code: &[Instruction]) -> Vec<Registers> {
+    let mut live = vec![0; code.len()];
     loop {
         let mut changed = false;
         for at in (0..code.len()).rev() {
@@ -27,8 +30,8 @@ pub(super) fn live(code: &[Instruction]) -> Vec<u64> {
 }
 
 /// Returns the registers that an operation reads, and those that it certainly writes.
-fn effect(operation: &Operation) -> (u64, u64) {
-    let bit = |register: &u8| 1u64 << register;
+fn effect(operation: &Operation) -> (Registers, Registers) {
+    let bit = |register: &u8| 1 << register;
     match operation {
         Operation::Assign { to, value } => (in_value(value), bit(to)),
         Operation::SetGhost { value, .. } | Operation::JumpUnless { value, .. } | Operation::Assert { value } => {
@@ -54,12 +57,12 @@ fn effect(operation: &Operation) -> (u64, u64) {
     }
 }
 
-fn in_place(place: &Place) -> u64 {
+fn in_place(place: &Place) -> Registers {
     place.index.as_ref().map_or(0, in_value)
 }
 
 /// A bit for each register that a value depends on.
-pub(super) fn in_value(value: &Value) -> u64 {
+pub(super) fn in_value(value: &Value) -> Registers {
     match value {
         Value::Constant(_) | Value::Ghost(_) => 0,
         Value::Register(register) => 1 << register,

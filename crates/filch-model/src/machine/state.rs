@@ -7,7 +7,7 @@ use super::Buffer;
 use crate::language::{Program, SyntaxError};
 
 /// The most numbers that a state may have.
-const MAX_NUMBERS: usize = 256;
+const MAX_NUMBERS: usize = 320;
 
 /// Everything that can change in a machine. This is memory, the data of the specification, and each
 /// thread with its store buffer.

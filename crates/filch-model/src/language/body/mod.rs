@@ -2,8 +2,11 @@
 
 mod value;
 
+use std::cell::Cell;
+
 use super::code::{Instruction, Operation, Value};
 use super::compile::{declared_twice, too_many_registers, Names, Result, MAX_FIELDS, MAX_OPERATIONS, MAX_REGISTERS};
+use super::live::Registers;
 use super::syntax::{Action, Expression, Repeat, Statement};
 use super::SyntaxError;
 
@@ -27,6 +30,8 @@ pub(super) struct Body<'n, 'a> {
     line: usize,
     /// The owning routine and the name of each register.
     pub(super) registers: Vec<(String, String)>,
+    /// The registers that the code names: a bit for each.
+    pub(super) named: Cell<Registers>,
     calls: Vec<Call>,
     loops: Vec<Loop>,
     /// Names with a fixed number. First is the thread's number, then parameters and copies of the
@@ -49,6 +54,7 @@ impl<'n, 'a> Body<'n, 'a> {
             code: Vec::new(),
             line,
             registers,
+            named: Cell::new(0),
             calls: Vec::new(),
             loops: Vec::new(),
             fixed: vec![("ME".to_owned(), number)],
@@ -301,7 +307,9 @@ impl<'n, 'a> Body<'n, 'a> {
         let scope = self.calls.last().map_or("-", |call| call.name.as_str());
         let index =
             self.registers.iter().position(|(owner, known)| known == name && (owner == scope || owner.is_empty()));
-        index.map(|index| index as u8)
+        let index = index?;
+        self.named.set(self.named.get() | 1 << index);
+        Some(index as u8)
     }
 
     fn register(&mut self, name: &str) -> Result<u8> {

@@ -5,7 +5,7 @@
 use super::{Body, Call};
 use crate::language::code::{Binary, Operation, Place, Value, FIELD_BITS};
 use crate::language::compile::{is_built_in, Result, Row, MAX_FIELDS};
-use crate::language::live::in_value as reads;
+use crate::language::live::{in_value as reads, Registers};
 use crate::language::observed::has_ghost;
 use crate::language::syntax::{Expression, Target};
 
@@ -55,7 +55,7 @@ impl<'a> Body<'_, 'a> {
     /// Returns a value that later computations cannot change. Copies the value if a later call
     /// could set a local or a ghost that it depends on.
     fn preserved<'e>(&mut self, value: Value, later: impl IntoIterator<Item = &'e Expression>) -> Result<Value> {
-        let locals = u64::MAX.checked_shr(64 - self.names.locals.len() as u32).unwrap_or(0);
+        let locals = Registers::MAX.checked_shr(Registers::BITS - self.names.locals.len() as u32).unwrap_or(0);
         if (reads(&value) & locals == 0 && !has_ghost(&value)) || !later.into_iter().any(calls_routine) {
             return Ok(value);
         }

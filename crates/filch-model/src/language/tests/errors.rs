@@ -76,19 +76,19 @@ fn errors_have_a_line_and_a_reason() {
 }
 
 #[test]
-fn a_thread_has_at_most_64_registers() {
+fn a_thread_has_at_most_128_registers() {
     let registers = |count: usize| {
         let sets: String = (0..count).map(|number| format!("x{number} = 1\n")).collect();
         compile(&format!("thread t {{\n{sets}}}"), &Settings::new())
     };
-    assert!(registers(64).is_ok());
-    assert_eq!(registers(65).unwrap_err().to_string(), "line 66: a thread has at most 64 registers");
+    assert!(registers(128).is_ok());
+    assert_eq!(registers(129).unwrap_err().to_string(), "line 130: a thread has at most 128 registers");
     let locals = |count: usize| {
         let names: Vec<String> = (0..count).map(|number| format!("x{number}")).collect();
         compile(&format!("\nlocal {}\nthread t {{ fence }}", names.join(", ")), &Settings::new())
     };
-    assert!(locals(64).is_ok());
-    assert_eq!(locals(65).unwrap_err().to_string(), "line 2: a thread has at most 64 registers");
+    assert!(locals(128).is_ok());
+    assert_eq!(locals(129).unwrap_err().to_string(), "line 2: a thread has at most 128 registers");
 }
 
 #[test]
@@ -96,15 +96,15 @@ fn a_state_that_does_not_fit_is_an_error() {
     let error =
         Machine::new("shared L[120]\nthread t * 15 { fence }", &Settings::new(), Buffer::Bounded(6), Claims::default());
     let error = error.unwrap_err().to_string();
-    assert!(error.contains("more than 256"), "{error}");
+    assert!(error.contains("more than 320"), "{error}");
     // The state of `init` alone can be too large, too.
-    let sets: String = (0..64).map(|number| format!("x{number} = 1\n")).collect();
+    let sets: String = (0..128).map(|number| format!("x{number} = 1\n")).collect();
     let ghosts: Vec<String> = (0..70).map(|number| format!("g{number}")).collect();
     let ghosts = ghosts.join(", ");
     let text = format!("shared L[120]\nghost {ghosts}\ninit {{\n{sets}}}\nthread t {{ fence }}");
     let error = Machine::new(&text, &Settings::new(), Buffer::None, Claims::default());
     let error = error.unwrap_err().to_string();
-    assert!(error.contains("more than 256"), "{error}");
+    assert!(error.contains("more than 320"), "{error}");
 }
 
 #[test]
