@@ -188,17 +188,21 @@ fn check_vertices(vertices: usize) -> Result<(), BuildError> {
 }
 
 /// Checks that there is memory for a graph whose arcs have such data.
-///
-/// The allocations that follow are zeroed, which the library does not offer as fallible. So this
-/// allocates as much at once, and frees it before a page of it is touched.
-pub(crate) fn check_memory<D>(vertices: usize, arcs: usize) -> Result<(), BuildError> {
+fn check_memory<D>(vertices: usize, arcs: usize) -> Result<(), BuildError> {
     let offset = if u32::try_from(arcs).is_ok() { size_of::<u32>() } else { size_of::<u64>() };
-    let bytes = (vertices as u128 + 1) * offset as u128 + arcs as u128 * (size_of::<Vertex>() + size_of::<D>()) as u128;
-    let room = usize::try_from(bytes).is_ok_and(|bytes| Vec::<u8>::new().try_reserve_exact(bytes).is_ok());
-    match room {
+    let arc = size_of::<Vertex>() + size_of::<D>();
+    match has_memory((vertices as u128 + 1) * offset as u128 + arcs as u128 * arc as u128) {
         true => Ok(()),
         false => Err(BuildError::NoMemory { vertices, arcs }),
     }
+}
+
+/// Returns whether there is memory for so many bytes.
+///
+/// It is asked before allocations that are zeroed, which the library does not offer as fallible. So
+/// this allocates as much at once, and frees it before a page of it is touched.
+pub(crate) fn has_memory(bytes: u128) -> bool {
+    usize::try_from(bytes).is_ok_and(|bytes| Vec::<u8>::new().try_reserve_exact(bytes).is_ok())
 }
 
 fn running_sum<O: Index>(vertices: usize, degree: impl Fn(Vertex) -> usize) -> Box<[O]> {

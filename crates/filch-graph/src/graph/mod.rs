@@ -13,7 +13,7 @@ mod offsets;
 use std::fmt;
 use std::ops::Range;
 
-pub(crate) use build::check_memory;
+pub(crate) use build::has_memory;
 pub(crate) use edge_list::EdgeList;
 pub use error::BuildError;
 use offsets::Offsets;

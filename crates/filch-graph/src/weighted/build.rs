@@ -6,7 +6,7 @@ use std::sync::Mutex;
 
 use super::weight::{real_word, Kind, Weight};
 use super::WeightedGraph;
-use crate::graph::{check_memory, EdgeList};
+use crate::graph::{has_memory, EdgeList};
 use crate::sync::{lock, unpoisoned};
 use crate::{BuildError, Graph, Vertex};
 
@@ -107,7 +107,9 @@ impl WeightedGraph {
     where
         W: Into<f64>,
     {
-        check_memory::<u32>(0, graph.arcs())?;
+        if !has_memory(size_of::<u32>() as u128 * graph.arcs() as u128) {
+            return Err(BuildError::NoMemory { vertices: graph.vertices(), arcs: graph.arcs() });
+        }
         let mut words = vec![0; graph.arcs()].into_boxed_slice();
         let (real, refused) = (AtomicBool::new(false), Mutex::new(None));
         let weigh = |from, to| Weight::of(weight(from, to).into());

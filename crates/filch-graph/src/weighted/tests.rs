@@ -82,8 +82,10 @@ fn many_threads_build_the_same_graph_as_one_thread() {
     let edges: Vec<_> = (0..200_000).map(|_| (next() % 50_000, next() % 50_000, f64::from(next()) / 4.0)).collect();
     let (first, second) = (WeightedGraph::undirected(50_000, &edges).unwrap(), lists(50_000, &edges, true));
     // A third of the weights has more than the 24 bits of an `f32`, and is rounded.
-    let rounded: Vec<Vec<_>> =
-        second.into_iter().map(|list| list.into_iter().map(|(to, weight)| (to, f64::from(weight as f32))).collect()).collect();
+    let rounded: Vec<Vec<_>> = second
+        .into_iter()
+        .map(|list| list.into_iter().map(|(to, weight)| (to, f64::from(weight as f32))).collect())
+        .collect();
     assert_eq!(lists_of(&first), rounded);
     let mut sorted = first.clone();
     sorted.sort_neighbours();
