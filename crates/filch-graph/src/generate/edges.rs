@@ -74,6 +74,7 @@ pub(super) mod purpose {
     pub(in super::super) const RMAT: u64 = 3;
     pub(in super::super) const CONNECT: u64 = 4;
     pub(in super::super) const SHUFFLE: u64 = 5;
+    pub(in super::super) const WEIGHTS: u64 = 6;
 }
 
 /// Returns an empty list with room for `items`, or `NoMemory`.
