@@ -11,11 +11,13 @@
 //! | [`spanning_tree()`], [`spanning_forest()`] | a vertex | 5 bytes | one a vertex |
 //! | [`components()`] | 512 vertices | 4 bytes | one a vertex |
 //! | [`distances()`] | 512 vertices of a level | 4 bytes | three a task |
+//! | [`shortest_paths()`] | 256 entries of a bucket | 8 bytes | one for each distance that is lowered, five a task |
 
 mod closure;
 mod components;
 mod distances;
 mod effort;
+mod shortest_paths;
 mod spanning_tree;
 mod tree;
 mod unions;
@@ -24,6 +26,7 @@ pub use closure::{closure, closure_marking, Closure, Mark};
 pub use components::{components, Components};
 pub use distances::{distances, Distances};
 pub use effort::Effort;
+pub use shortest_paths::{shortest_paths, BucketWidth, BucketWidthError, ShortestPaths};
 pub use spanning_tree::{spanning_forest, spanning_tree};
 pub use tree::{Tree, TreeFlaw};
 
