@@ -11,7 +11,7 @@
 //! | [`spanning_tree()`], [`spanning_forest()`] | a vertex | 5 bytes | one a vertex |
 //! | [`components()`] | 512 vertices | 4 bytes | one a vertex |
 //! | [`distances()`] | 512 vertices of a level | 4 bytes | three a task |
-//! | [`shortest_paths()`] | 256 entries of a bucket | 8 bytes | one for each distance that is lowered, five a task |
+//! | [`shortest_paths()`] | 128 entries of a bucket | 8 bytes | one for each distance that is lowered, five a task |
 
 mod closure;
 mod components;

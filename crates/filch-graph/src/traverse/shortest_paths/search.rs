@@ -13,7 +13,7 @@ use crate::{Vertex, WeightedGraph};
 pub(super) const NONE: u64 = f64::INFINITY.to_bits();
 
 /// The number of entries per task.
-const PIECE: usize = 256;
+const PIECE: usize = 128;
 
 /// How many entries of its own bucket, found by a task, that task also processes.
 const NEAR_LIMIT: usize = 4 * PIECE;

@@ -7,6 +7,10 @@ use crate::WeightedGraph;
 /// The number of weights that the automatic width looks at.
 const SAMPLE: usize = 1 << 12;
 
+/// The automatic width, in mean weights, for each arc of a vertex less. Measured on tori, on k-graphs
+/// in the plane, and on random and R-MAT graphs: the best was 2 on the random ones and 10 on the others.
+const FACTOR: f64 = 4.0;
+
 /// The width of a bucket of distances: the delta of delta stepping.
 ///
 /// Any width gives the same distances. A bucket that is narrow has too few vertices for several
@@ -63,7 +67,8 @@ fn automatic(graph: &WeightedGraph) -> f64 {
         count += 1;
     }
     let mean = sum / f64::from(count.max(1));
-    let width = mean;
+    let degree = words.len() as f64 / graph.vertices().max(1) as f64;
+    let width = FACTOR * mean / degree.max(1.0);
     // A sample of zeros says nothing.
     if width > 0.0 {
         width
