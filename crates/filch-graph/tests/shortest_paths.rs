@@ -39,12 +39,14 @@ fn check(found: &ShortestPaths, graph: &WeightedGraph, expected: &ShortestPaths)
 fn check_tree(found: &ShortestPaths, graph: &WeightedGraph) {
     let tree = found.tree(graph);
     assert_eq!(tree.reached(), found.reached());
-    for vertex in 0..graph.vertices() as Vertex {
-        assert_eq!(tree.contains(vertex), found.of(vertex).is_some());
-        let Some(parent) = tree.parent(vertex) else { continue };
-        let through = |weight: f64| found.of(parent).map(|distance| distance + weight) == found.of(vertex);
-        assert!(graph.neighbours(parent).any(|(to, weight)| to == vertex && through(weight)));
+    let mut is_shortest: Vec<bool> =
+        (0..graph.vertices() as Vertex).map(|vertex| tree.parent(vertex).is_none()).collect();
+    for (from, to, weight) in graph.iter().filter(|&(from, to, _)| tree.parent(to) == Some(from)) {
+        let through = found.of(from).map(|distance| distance + weight);
+        is_shortest[to as usize] |= through.is_some() && through == found.of(to);
     }
+    assert!(is_shortest.iter().all(|&is_shortest| is_shortest));
+    assert!((0..graph.vertices() as Vertex).all(|vertex| tree.contains(vertex) == found.of(vertex).is_some()));
     if found.effort().is_complete() {
         assert_eq!(tree.check(graph.graph()), Ok(()));
     }
