@@ -1,9 +1,9 @@
 //! Conversions to and from the graphs of the crate petgraph.
 //!
-//! A petgraph graph carries data of any type and can change. A graph of this crate cannot change, and
-//! takes a quarter of the memory per edge, or three eighths with weights. [`Graph`] drops the data of
-//! edges on the way here, and gives `()` on the way there. [`WeightedGraph`] takes numbers, and gives
-//! them as `f64`.
+//! A petgraph graph carries data of any type and can change. A graph of this crate cannot change,
+//! and takes a quarter of the memory per edge, or a third with weights. [`Graph`] drops the
+//! data of edges on the way here, and gives `()` on the way there. [`WeightedGraph`] takes numbers,
+//! and gives them as `f64`.
 
 use ::petgraph::csr::Csr;
 use ::petgraph::graph::{DiGraph, EdgeReference, Graph as PetGraph, IndexType, NodeIndex};
@@ -126,8 +126,8 @@ impl TryFrom<&WeightedGraph> for DiGraph<(), f64> {
 
 /// Copies the graph with its weights. The vertices keep the numbers of the node indices.
 ///
-/// An undirected graph gives both arcs of each edge. Fails if a weight is negative, above 3.4e38, or
-/// not a number.
+/// An undirected graph gives both arcs of each edge. Fails if a weight is negative, above 3.4e38,
+/// or not a number.
 ///
 /// ```
 /// use filch_graph::WeightedGraph;

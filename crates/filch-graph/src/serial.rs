@@ -123,8 +123,8 @@ pub fn distances(graph: &Graph, roots: impl IntoIterator<Item = Vertex>) -> Dist
     Distances::new(distances, Effort::serial(reached))
 }
 
-/// [`shortest_paths()`](crate::shortest_paths()) on one thread, by Dijkstra's algorithm with a binary
-/// heap.
+/// [`shortest_paths()`](crate::shortest_paths()) on one thread, by Dijkstra's algorithm with a
+/// binary heap.
 ///
 /// # Panics
 ///

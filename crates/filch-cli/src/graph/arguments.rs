@@ -45,7 +45,7 @@ pub struct Arguments {
     #[arg(long = "root", visible_alias = "from", value_name = "VERTEX", value_parser = vertex)]
     pub(super) roots: Vec<u64>,
 
-    /// The width of a bucket of shortest-paths, in the unit of the weights [default: chosen by the graph].
+    /// The width of a bucket of shortest-paths, in their unit [default: chosen by the graph].
     ///
     /// It changes the time, not the result.
     #[arg(long, value_name = "WIDTH", value_parser = width, allow_negative_numbers = true)]
@@ -106,8 +106,8 @@ pub struct Arguments {
     ///
     /// closure: the reached vertices. spanning-tree: each vertex and its parent; a root is its own
     /// parent. components: each vertex and the number of its component. bfs: each reached vertex
-    /// and its distance. shortest-paths: each reached vertex, its distance, and the vertex before it
-    /// on a shortest path; a root is its own.
+    /// and its distance. shortest-paths: each reached vertex, its distance, and the vertex before
+    /// it on a shortest path; a root is its own.
     #[arg(long, value_name = "FILE")]
     pub(super) out: Option<PathBuf>,
 }

@@ -5,8 +5,8 @@
 //! of vertices and reads all edges. So there are no atomics, and the neighbours of a vertex are in
 //! the order of the edges, for any number of threads.
 //!
-//! The data of an edge, such as its weight, moves with it into a second array, beside the one of the
-//! neighbours. Edges without data have `()`, and then that array takes no memory.
+//! The data of an edge, such as its weight, moves with it into a second array, beside the one of
+//! the neighbours. Edges without data have `()`, and then that array takes no memory.
 
 use std::mem;
 use std::ops::Range;

@@ -57,8 +57,8 @@ fn for_each_of<T: Send, U: Send, F>(
 }
 
 impl Graph {
-    /// Calls `work` with each vertex, its neighbours, and its part of an array that has an entry for
-    /// each arc.
+    /// Calls `work` with each vertex, its neighbours, and its part of an array that has an entry
+    /// for each arc.
     pub(crate) fn for_each_row<T: Send>(&self, entries: &mut [T], work: impl Fn(Vertex, &[Vertex], &mut [T]) + Sync) {
         for_each_list(&self.offsets, entries, &|vertex, list: &mut [T]| work(vertex, self.neighbours(vertex), list));
     }

@@ -27,10 +27,10 @@
 //!
 //! # Weights
 //!
-//! [`load_weighted()`] reads a weight for each arc: the third column of an edge list, the value of a
-//! matrix, the length in `a u v length`, and the number after `e u v`. It is a number from 0 to
-//! 3.4e38, in any notation. If all are whole numbers below 2³², they are kept exactly; otherwise all
-//! are rounded to the nearest `f32`.
+//! [`load_weighted()`] reads a weight for each arc: the third column of an edge list, the value of
+//! a matrix, the length in `a u v length`, and the number after `e u v`. It is a number from 0 to
+//! 3.4e38, in any notation. If all are whole numbers below 2³², they are kept exactly; otherwise
+//! all are rounded to the nearest `f32`.
 //!
 //! A line without a weight is an error, and so is a weight that is negative, infinite or not a
 //! number. No weight is made up. Only the entries of a `pattern` matrix, which has no values, stand
@@ -53,8 +53,8 @@
 //!
 //! The text is read in [blocks](Options::block_size), which are parsed in parallel. Only a few
 //! blocks are in memory. Until the graph is built, each edge takes 8 bytes (16 with renumbering)
-//! beside the graph itself, and 4 more for a weight. The numbers in a header take no memory before they are known to be
-//! true.
+//! beside the graph itself, and 4 more for a weight. The numbers in a header take no memory before
+//! they are known to be true.
 
 #![forbid(unsafe_code)]
 

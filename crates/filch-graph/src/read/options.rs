@@ -68,8 +68,8 @@ impl<'a> Options<'a> {
 
     /// Sets whether to number the ids of an edge list densely, in their order.
     ///
-    /// Then they can be any numbers below 2⁶⁴ − 1; [`Loaded::names`](super::Loaded::names) keeps them. The other formats
-    /// are numbered densely anyway.
+    /// Then they can be any numbers below 2⁶⁴ − 1; [`Loaded::names`](super::Loaded::names) keeps
+    /// them. The other formats are numbered densely anyway.
     pub fn renumber(mut self, renumber: bool) -> Self {
         self.renumber = renumber;
         self

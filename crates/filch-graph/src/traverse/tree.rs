@@ -71,8 +71,8 @@ impl Tree {
 
     /// Returns the vertices from a root to this one, along the edges of the tree.
     ///
-    /// `None` if the vertex is not in the tree, or if a [given](Tree::from_parents) tree has no path
-    /// from a root to it.
+    /// `None` if the vertex is not in the tree, or if a [given](Tree::from_parents) tree has no
+    /// path from a root to it.
     pub fn path_to(&self, vertex: Vertex) -> Option<Vec<Vertex>> {
         let mut path = vec![vertex];
         let mut at = vertex;

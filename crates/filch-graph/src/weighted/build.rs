@@ -94,7 +94,8 @@ impl WeightedGraph {
     ///
     /// # Errors
     ///
-    /// If there is no memory for the weights, or a weight is negative, above 3.4e38, or not a number.
+    /// If there is no memory for the weights, or a weight is negative, above 3.4e38, or not a
+    /// number.
     ///
     /// ```
     /// use filch_graph::{generate, WeightedGraph};

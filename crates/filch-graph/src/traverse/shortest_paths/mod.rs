@@ -2,26 +2,26 @@
 //!
 //! Distances are cut into buckets of equal width. The search processes the buckets in order. It
 //! relaxes the arcs of each vertex in the current bucket: it lowers the distance of a neighbour if
-//! the path through the vertex is shorter. A vertex whose distance is lowered goes into the bucket of
-//! the new distance, which may be the current one. The search leaves a bucket when it is empty.
+//! the path through the vertex is shorter. A vertex whose distance is lowered goes into the bucket
+//! of the new distance, which may be the current one. The search leaves a bucket when it is empty.
 //!
 //! A task is the number of a piece of the current bucket. It also processes what it finds in the
-//! current bucket itself, up to a limit. The worker that finishes the last piece makes new pieces of
-//! what is left, or of the next bucket, and pushes them. It processes what is too small to share
+//! current bucket itself, up to a limit. The worker that finishes the last piece makes new pieces
+//! of what is left, or of the next bucket, and pushes them. It processes what is too small to share
 //! itself. Entries of later buckets stay with the worker that found them, in its [`wheel`].
 //!
 //! **The distances are exact.** An entry is a vertex and a distance. One is made each time that a
-//! distance is lowered, by the worker that has lowered it, and each is processed. If its distance is
-//! outdated then, a later entry has the shorter one. So in the end no arc can lower a distance. Sums
-//! of `f64` are monotone: the least solution is unique, whatever the order of the workers. It is what
-//! Dijkstra's algorithm finds, bit for bit.
+//! distance is lowered, by the worker that has lowered it, and each is processed. If its distance
+//! is outdated then, a later entry has the shorter one. So in the end no arc can lower a distance.
+//! Sums of `f64` are monotone: the least solution is unique, whatever the order of the workers. It
+//! is what Dijkstra's algorithm finds, bit for bit.
 //!
 //! **Repeats do no harm**, as in [`distances`](super::distances()): a task claims its piece by an
 //! exchange.
 //!
 //! As published, delta stepping relaxes arcs that are longer than a bucket only when the bucket is
-//! left, once for each vertex. Here all arcs of a vertex are relaxed together. That saves the second
-//! visit, and few vertices of a bucket are visited again.
+//! left, once for each vertex. Here all arcs of a vertex are relaxed together. That saves the
+//! second visit, and few vertices of a bucket are visited again.
 //!
 //! Source: U. Meyer, P. Sanders, *Δ-stepping: a parallelizable shortest path algorithm*, 2003.
 

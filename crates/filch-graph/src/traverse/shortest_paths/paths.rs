@@ -26,8 +26,8 @@ impl ShortestPaths {
         ShortestPaths { distances, roots, width, visits, effort }
     }
 
-    /// Returns the length of a shortest path to this vertex: the sum of its weights. `None` if there
-    /// is no path.
+    /// Returns the length of a shortest path to this vertex: the sum of its weights. `None` if
+    /// there is no path.
     ///
     /// Weights are added in the order of the path, as `f64`. Whole weights are exact up to 2⁵³.
     pub fn of(&self, vertex: Vertex) -> Option<f64> {
@@ -50,9 +50,9 @@ impl ShortestPaths {
 
     /// Returns a tree of shortest paths, one for each root, found in one pass over the arcs.
     ///
-    /// The parent of a vertex is the vertex before it on a shortest path: its distance and the weight
-    /// of the arc add up to the distance of the vertex. Of several, it is the first that is nearer to
-    /// a root, if there is one.
+    /// The parent of a vertex is the vertex before it on a shortest path: its distance and the
+    /// weight of the arc add up to the distance of the vertex. Of several, it is the first that is
+    /// nearer to a root, if there is one.
     ///
     /// ```
     /// use filch::explore::Explore;
@@ -96,8 +96,8 @@ impl ShortestPaths {
         Tree::new(parents, self.roots.clone(), |_| Effort::unknown())
     }
 
-    /// Gives a parent to vertices whose possible parents are all at their own distance. They are found
-    /// from those of the given vertices that have a parent.
+    /// Gives a parent to vertices whose possible parents are all at their own distance. They are
+    /// found from those of the given vertices that have a parent.
     fn add_at_equal_distance(&self, graph: &WeightedGraph, parents: &mut [Vertex], starts: Vec<Vertex>) {
         let mut stack = Vec::new();
         for start in starts {
@@ -124,8 +124,8 @@ impl ShortestPaths {
 
     /// Returns how often the arcs of a vertex were looked at.
     ///
-    /// At least the number of [reached](ShortestPaths::reached) vertices, if the search is complete.
-    /// The rest are visits of vertices to which a shorter path was found later.
+    /// At least the number of [reached](ShortestPaths::reached) vertices, if the search is
+    /// complete. The rest are visits of vertices to which a shorter path was found later.
     pub fn visits(&self) -> u64 {
         self.visits
     }

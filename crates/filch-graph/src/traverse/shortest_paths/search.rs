@@ -18,8 +18,8 @@ const PIECE: usize = 128;
 /// How many entries of its own bucket, found by a task, that task also processes.
 const NEAR_LIMIT: usize = 4 * PIECE;
 
-/// How many entries of small buckets a worker processes at once. Then the exploration checks whether
-/// to stop.
+/// How many entries of small buckets a worker processes at once. Then the exploration checks
+/// whether to stop.
 const SMALL_BUCKETS_LIMIT: usize = 8 * PIECE;
 
 /// How the word of a weight is read. Known at compile time in the inner loop.
@@ -80,7 +80,7 @@ impl Phase {
     }
 }
 
-/// What a worker has found and nobody has processed yet.
+/// The entries that a worker has found, before they are processed.
 #[derive(Default)]
 struct Found {
     /// Entries of the current bucket.

@@ -1,11 +1,11 @@
 //! The entries of later buckets, sorted by bucket as far as is needed.
 //!
 //! A bucket has a number of 64 bits, its *key*. The wheel reads it as digits to the base 64. The
-//! level of an entry is the highest digit in which its key differs from the current one, and its slot
-//! is that digit. So the entries of the next 64 buckets or fewer are in slots of level 0, one for each
-//! bucket. If level 0 is empty, the lowest slot of the lowest level has the smallest keys. The wheel
-//! turns there, and the entries of that slot move down by at least one level. So an entry moves at
-//! most ten times, whatever the keys are, and hardly any moves twice in practice.
+//! level of an entry is the highest digit in which its key differs from the current one, and its
+//! slot is that digit. So the entries of the next 64 buckets or fewer are in slots of level 0, one
+//! for each bucket. If level 0 is empty, the lowest slot of the lowest level has the smallest keys.
+//! The wheel turns there, and the entries of that slot move down by at least one level. So an entry
+//! moves at most ten times, whatever the keys are, and hardly any moves twice in practice.
 //!
 //! Each worker has a wheel, and all wheels have the same current key.
 
@@ -74,7 +74,8 @@ impl Wheel {
     }
 }
 
-/// Turns the wheels to the smallest key that has entries, and moves these entries into an empty list.
+/// Turns the wheels to the smallest key that has entries, and moves these entries into an empty
+/// list.
 ///
 /// Returns that key, or `None` if all wheels are empty. `key_of` is the key of an entry.
 pub(super) fn turn<W: AsMut<Wheel>>(

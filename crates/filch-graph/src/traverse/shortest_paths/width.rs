@@ -7,8 +7,9 @@ use crate::WeightedGraph;
 /// The number of weights that the automatic width looks at.
 const SAMPLE: usize = 1 << 12;
 
-/// The automatic width, in mean weights, for each arc of a vertex less. Measured on tori, on k-graphs
-/// in the plane, and on random and R-MAT graphs: the best was 2 on the random ones and 10 on the others.
+/// The automatic width, in mean weights, for each arc of a vertex less. Measured on tori, on
+/// k-graphs in the plane, and on random and R-MAT graphs: the best was 2 on the random ones and 10
+/// on the others.
 const FACTOR: f64 = 4.0;
 
 /// The width of a bucket of distances: the delta of delta stepping.
