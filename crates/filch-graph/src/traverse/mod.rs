@@ -3,7 +3,8 @@
 //! Each takes an [`Explore`](filch::explore::Explore) that sets the queue, the number of workers
 //! and the limits. All of them tolerate tasks that run twice, and the module of each says why. So
 //! they take the at-least-once exploration, on any queue. The method `memory` of each result
-//! returns what the traversal allocates. The graph has four bytes per arc and four per vertex.
+//! returns what the traversal allocates. The graph has four bytes per arc, four more per weight, and
+//! four per vertex.
 //!
 //! | traversal | task | shared memory a vertex | read-modify-writes |
 //! |---|---|---|---|

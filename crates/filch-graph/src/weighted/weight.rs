@@ -26,8 +26,8 @@ impl Weight {
     /// Returns the weight with this value; `None` if it is negative, too large or not a number.
     #[inline]
     pub(crate) fn of(value: f64) -> Option<Weight> {
-        // False for NaN. True for a negative zero, which becomes a zero.
-        if !(value >= 0.0) {
+        // A negative zero is not below 0, and becomes a zero.
+        if value.is_nan() || value < 0.0 {
             return None;
         }
         // A number that is too large becomes the largest.

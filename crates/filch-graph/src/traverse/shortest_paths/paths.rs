@@ -117,7 +117,8 @@ impl ShortestPaths {
         }
     }
 
-    /// Returns the width of a bucket: the one that was set, or that was chosen.
+    /// Returns the width of a bucket: the one that was set, or that was chosen. 0 if the distances are
+    /// those of [`serial`](crate::serial).
     pub fn width(&self) -> f64 {
         self.width
     }

@@ -15,7 +15,7 @@ pub(super) const NONE: u64 = f64::INFINITY.to_bits();
 /// The number of entries per task.
 const PIECE: usize = 128;
 
-/// How many entries of its own bucket, found by a task, that task also processes.
+/// The most entries that a task finds in the current bucket and processes itself.
 const NEAR_LIMIT: usize = 4 * PIECE;
 
 /// How many entries of small buckets a worker processes at once. Then the exploration checks
@@ -165,7 +165,8 @@ impl<'a, W: Reading> Search<'a, W> {
     /// Returns the bucket of a distance. A larger distance is in the same bucket or a later one.
     #[inline]
     fn key(&self, distance: f64) -> u64 {
-        // Rounds down. The last bucket has all distances that are too large for a key.
+        // Rounds down. The last bucket has all distances that are too large for a key. If a width is
+        // so small that the factor is infinite, a distance of 0 is in the first bucket all the same.
         (distance * self.per_width) as u64
     }
 
@@ -219,15 +220,15 @@ impl<'a, W: Reading> Search<'a, W> {
         }
     }
 
-    /// Processes what was found in the current bucket, until that is empty or about `limit` entries
-    /// were processed. Returns their number.
+    /// Processes what was found in the current bucket, until nothing is left or more than `limit`
+    /// entries would be processed. Returns their number. The rest is for the next phase.
     fn process_near(&self, now: u64, limit: usize, found: &mut Found) -> usize {
         #[cfg(test)]
         if self.fault == Some(Fault::LeavesBucketEarly) {
             found.near.clear();
         }
         let mut done = 0;
-        while !found.near.is_empty() && done < limit {
+        while !found.near.is_empty() && done + found.near.len() <= limit {
             let mut near = std::mem::take(&mut found.near);
             std::mem::swap(&mut found.near, &mut found.spare);
             self.process(&near, now, found);
