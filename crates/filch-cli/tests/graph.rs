@@ -45,9 +45,11 @@ fn every_queue_finds_the_same_on_one_thread_and_on_several() {
                 ("spanning-tree", "600 of 600 (100.00 %) vertices, 1 tree\n"),
                 ("components", "1 component, the largest with 600 of 600"),
                 ("bfs", "600 of 600 (100.00 %) vertices, the farthest at distance 25"),
+                ("shortest-paths", "600 of 600 (100.00 %) vertices, the farthest at distance 100\n"),
             ] {
-                let text =
-                    shown(&folder, &format!("{task} --generate torus:30x20 --queue {queue} --threads {threads}"));
+                // All weights are the same.
+                let graph = "torus:30x20,weights=4-4";
+                let text = shown(&folder, &format!("{task} --generate {graph} --queue {queue} --threads {threads}"));
                 assert!(text.contains(part) && text.contains(queue), "{text}");
             }
         }
@@ -103,6 +105,25 @@ fn the_result_has_a_line_per_vertex() {
 }
 
 #[test]
+fn shortest_paths_have_a_distance_and_the_vertex_before() {
+    let roads = "0 1 2.5\n1 2 4\n0 2 7.25\n2 3 0\n4 5 1\n";
+    let folder = Folder::new(&[("roads.txt", roads)]);
+    let text = shown(&folder, "shortest-paths roads.txt --from 0 --delta 2 --out out --json summary.json");
+    assert_eq!(folder.text("out"), "0 0 0\n1 2.5 0\n2 6.5 1\n3 6.5 2\n");
+    for part in
+        ["real weights", "reached   4 of 6 (66.67 %) vertices, the farthest at distance 6.5", "buckets of width 2.00"]
+    {
+        assert!(text.contains(part), "`{part}` is not in\n{text}");
+    }
+    let json = folder.json("summary.json");
+    assert_eq!((&json["task"], &json["graph"]["weights"]), (&"shortest-paths".into(), &"real".into()));
+    assert_eq!((&json["result"]["farthest"], &json["result"]["delta"]), (&6.5.into(), &2.0.into()));
+    assert!(json["result"]["visits"].as_u64().unwrap() >= 4);
+    shown(&folder, "shortest-paths roads.txt --directed --root 1 --root 4 --out out");
+    assert_eq!(folder.text("out"), "1 0 1\n2 4 1\n3 4 2\n4 0 4\n5 1 4\n");
+}
+
+#[test]
 fn vertices_that_were_renumbered_keep_their_ids() {
     let folder = Folder::new(&[("phones.txt", "5550100 5550199\n7000000000 5550199\n1 2\n")]);
     let distances = found(&folder, "bfs phones.txt --renumber --root 5550100");
@@ -116,6 +137,10 @@ fn bad_input_is_refused_with_a_reason_and_writes_no_file() {
         ("good.txt", TRIANGLES),
         ("bad.txt", "0 1\n1 2\n2 three\n"),
         ("matrix.mtx", "%%MatrixMarket matrix coordinate pattern general\n2 2 1\n1 2\n"),
+        ("negative.txt", "0 1 5\n1 2 -5\n"),
+        ("infinite.gr", "p sp 2 1\na 1 2 inf\n"),
+        ("outside.gr", "p sp 2 1\na 1 3 5\n"),
+        ("huge.gr", "p sp 2 1000000000000\na 1 2 5\n"),
         ("out", "old contents"),
     ]);
     for (words, code, reason) in [
@@ -142,6 +167,16 @@ fn bad_input_is_refused_with_a_reason_and_writes_no_file() {
         ("closure --generate random:3,100", 1, "cannot be 100 edges"),
         ("closure --generate path:0", 1, "without vertices"),
         ("components good.txt --root 1", 1, "omit --root"),
+        ("shortest-paths good.txt --out out", 1, "good.txt:2: expected two vertex ids and a weight from 0 to 3.4e38"),
+        ("shortest-paths negative.txt --out out", 1, "negative.txt:2: expected two vertex ids and a weight from 0"),
+        ("shortest-paths infinite.gr --out out", 1, "infinite.gr:2: expected `a`, two vertices and a length from 0"),
+        ("shortest-paths outside.gr", 1, "outside.gr:2: expected vertices from 1 to 2, as the header says"),
+        ("shortest-paths huge.gr", 1, "huge.gr:1: expected 1000000000000 entries, as the header says, found 1"),
+        ("shortest-paths --generate path:3", 1, "path:3 has no weights; add a range of random ones"),
+        ("shortest-paths --generate path:3,weights=1-2 --from 3", 1, "the root 3 does not exist"),
+        ("shortest-paths --generate path:3,weights=2-1", 2, "no weight is from 2 to 1"),
+        ("shortest-paths --generate path:3,weights=1-2 --delta 0", 2, "a finite number above 0, not 0"),
+        ("shortest-paths --generate random:4000000000,900000000000,weights=1-2", 1, "there is no memory for"),
         ("closure good.txt --mpi", 1, "a file cannot be read in parts, so --mpi needs a generated graph"),
         ("bfs --generate torus:9x9 --mpi", 1, "--mpi supports closure, not bfs"),
         ("closure --generate kgraph-plane:99,k=3 --mpi", 1, "kgraph-plane:99,k=3 cannot be built in parts"),

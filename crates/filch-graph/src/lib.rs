@@ -16,11 +16,11 @@
 //!
 //! | module | what is in it |
 //! |---|---|
-//! | the root | [`Graph`]: the neighbours of all vertices in one array; and the traversals of [`traverse`] |
+//! | the root | [`Graph`]: the neighbours of all vertices in one array; [`WeightedGraph`]; and the traversals of [`traverse`] |
 //! | [`read`] | graphs from files: edge lists, Matrix Market, DIMACS, plain or gzip |
 //! | [`generate`] | generated graphs: torus, random, R-MAT and others |
 //! | [`part`] | graphs of which several machines have a part each |
-//! | [`traverse`] | reachability, spanning trees, components, distances |
+//! | [`traverse`] | reachability, spanning trees, components, distances, shortest paths |
 //! | [`serial`] | the same traversals on one thread |
 //!
 //! # Features
@@ -37,12 +37,14 @@ pub mod read;
 pub mod serial;
 mod sync;
 pub mod traverse;
+mod weighted;
 
 pub use graph::{BuildError, Graph, Vertex};
 pub use traverse::{
-    closure, closure_marking, components, distances, spanning_forest, spanning_tree, Closure, Components, Distances,
-    Effort, Mark, Tree, TreeFlaw,
+    closure, closure_marking, components, distances, shortest_paths, spanning_forest, spanning_tree, BucketWidth,
+    BucketWidthError, Closure, Components, Distances, Effort, Mark, ShortestPaths, Tree, TreeFlaw,
 };
+pub use weighted::WeightedGraph;
 
 /// The examples of the README, for doc tests.
 #[cfg(doctest)]

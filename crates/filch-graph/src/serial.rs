@@ -2,10 +2,11 @@
 //!
 //! The parallel traversals are tested and measured against them.
 
-use std::collections::VecDeque;
+use std::cmp::Reverse;
+use std::collections::{BinaryHeap, VecDeque};
 
-use crate::traverse::{Closure, Components, Distances, Effort, Tree, NO_DISTANCE, NO_PARENT};
-use crate::{Graph, Vertex};
+use crate::traverse::{Closure, Components, Distances, Effort, ShortestPaths, Tree, NO_DISTANCE, NO_PARENT};
+use crate::{Graph, Vertex, WeightedGraph};
 
 /// [`closure()`](crate::closure()) on one thread, depth first.
 ///
@@ -120,4 +121,38 @@ pub fn distances(graph: &Graph, roots: impl IntoIterator<Item = Vertex>) -> Dist
         }
     }
     Distances::new(distances, Effort::serial(reached))
+}
+
+/// [`shortest_paths()`](crate::shortest_paths()) on one thread, by Dijkstra's algorithm with a
+/// binary heap.
+///
+/// # Panics
+///
+/// If a root is not a vertex of the graph.
+pub fn shortest_paths(graph: &WeightedGraph, roots: impl IntoIterator<Item = Vertex>) -> ShortestPaths {
+    let mut distances = vec![f64::INFINITY; graph.vertices()].into_boxed_slice();
+    let (mut heap, mut starts) = (BinaryHeap::new(), Vec::new());
+    for root in roots {
+        if std::mem::replace(&mut distances[root as usize], 0.0) != 0.0 {
+            starts.push(root);
+            heap.push(Reverse((0, root)));
+        }
+    }
+    let mut visits = 0;
+    // Distances are not negative, so their bits are in the order of the numbers.
+    while let Some(Reverse((bits, vertex))) = heap.pop() {
+        let distance = f64::from_bits(bits);
+        if distance > distances[vertex as usize] {
+            continue;
+        }
+        visits += 1;
+        for (next, weight) in graph.neighbours(vertex) {
+            let through = distance + weight;
+            if through < distances[next as usize] {
+                distances[next as usize] = through;
+                heap.push(Reverse((through.to_bits(), next)));
+            }
+        }
+    }
+    ShortestPaths::new(distances, starts, 0.0, visits, Effort::serial(visits))
 }

@@ -1,6 +1,7 @@
 //! Generated graphs: their promises about edges, equal graphs for equal seeds, and error messages.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
+use std::ops::RangeInclusive;
 
 use filch::Pool;
 use filch_graph::generate::{self, GenerateError, Recipe, Shape};
@@ -285,6 +286,36 @@ fn impossible_graphs_are_refused_with_a_reason() {
 }
 
 #[test]
+fn weights_are_uniform_and_the_same_in_both_directions_and_on_any_number_of_threads() {
+    let recipe: Recipe = "random:5000,20000,seed=3,weights=10-19".parse().unwrap();
+    let build =
+        |threads| Pool::builder().threads(threads).build().unwrap().install(|| recipe.build_weighted().unwrap());
+    let graph = build(1);
+    assert!(graph == build(3));
+    assert_eq!(graph.graph(), &recipe.build().unwrap());
+    let weights: HashMap<_, _> = graph.iter().map(|(from, to, weight)| ((from, to), weight)).collect();
+    assert!(weights.iter().all(|(&(from, to), weight)| weights[&(to, from)] == *weight));
+    let mut counts = [0; 10];
+    weights.values().for_each(|&weight| counts[weight as usize - 10] += 1);
+    // 4000 each are expected. Those of both directions are equal, so the standard deviation is 85.
+    assert!(counts.iter().all(|count| (3600..4400).contains(count)), "{counts:?}");
+    let other = Recipe { seed: 4, ..recipe }.build_weighted().unwrap();
+    assert!(graph != other);
+    let error = generate::uniform_weights(generate::path(2).unwrap(), RangeInclusive::new(2, 1), 0).unwrap_err();
+    assert_eq!(error.to_string(), "no weight is from 2 to 1; the first number must not be the larger one");
+    let error = "path:2".parse::<Recipe>().unwrap().build_weighted().unwrap_err();
+    assert_eq!(error.to_string(), "path:2 has no weights; add a range of random ones, such as `,weights=1-100`");
+}
+
+/// The same seed gives the same weights forever.
+#[test]
+fn the_first_weights_of_a_seed_stay_the_same() {
+    let graph = generate::uniform_weights(generate::path(5).unwrap(), 0..=999, 1).unwrap();
+    let weights: Vec<f64> = graph.iter().filter(|(from, to, _)| from < to).map(|(_, _, weight)| weight).collect();
+    assert_eq!(weights, [884.0, 100.0, 543.0, 371.0]);
+}
+
+#[test]
 fn invalid_recipes_are_refused_with_a_reason() {
     let why = |text: &str| text.parse::<Recipe>().unwrap_err().to_string();
     assert_eq!(
@@ -313,6 +344,10 @@ fn invalid_recipes_are_refused_with_a_reason() {
     assert!(why("star:many").contains("`many` is not a number; a star is written `star:N`"));
     assert!(why("star:99999999999999999999").contains("too large"));
     assert!(why("rmat:9999999999,5").contains("too large"));
+    assert!(why("star:5,weights=7").contains("weights are written `weights=A-B`"));
+    assert!(why("star:5,weights=1-99999999999").contains("`99999999999` is too large"));
+    assert!(why("star:5,weights=9-3").contains("no weight is from 9 to 3"));
+    assert!(why("star:5,connected=1").contains("`connected=1` is not an option"));
     assert!(why("star:5,conected").contains("`conected` is not an option"));
     assert!(why("star:5,seed=x").contains("a seed is written `seed=S`"));
 }
@@ -345,13 +380,14 @@ fn shapes() -> impl Strategy<Value = Shape> {
 
 proptest! {
     #[test]
-    fn a_recipe_survives_formatting_and_parsing(shape in shapes(), seed: u64, connected: bool, shuffled: bool) {
-        let recipe = Recipe { shape, seed, connected, shuffled };
+    fn a_recipe_survives_formatting_and_parsing(shape in shapes(), seed: u64, connected: bool, shuffled: bool, weights: Option<(u32, u32)>) {
+        let weights = weights.map(|(a, b)| (a.min(b), a.max(b)));
+        let recipe = Recipe { shape, seed, connected, shuffled, weights };
         prop_assert_eq!(recipe.to_string().parse::<Recipe>().unwrap(), recipe);
     }
 
     #[test]
-    fn no_text_makes_the_parser_panic(text in "(kgraph|kgraph-plane|ring|torus|random|rmat|star|path|[a-z]*)[:,x=0-9a-z_ ]{0,30}|\\PC*") {
+    fn no_text_makes_the_parser_panic(text in "(kgraph|kgraph-plane|ring|torus|random|rmat|star|path|[a-z]*)[:,x=0-9a-z_ -]{0,30}|\\PC*") {
         if let Ok(recipe) = text.parse::<Recipe>() {
             prop_assert_eq!(recipe.to_string().parse::<Recipe>().unwrap(), recipe);
         }

@@ -3,7 +3,7 @@
 mod counting;
 
 use counting::{alone, most_held};
-use filch_graph::{Graph, Vertex};
+use filch_graph::{Graph, Vertex, WeightedGraph};
 
 const VERTICES: usize = 300_000;
 /// Memory for jobs, the pool's threads, and the test runner's own allocations.
@@ -29,6 +29,18 @@ fn building_takes_only_the_memory_of_the_graph() {
     }
     let (graph, held) = most_held(|| Graph::from_lists(VERTICES, |vertex| vertex as usize % 7, |_, _| ()).unwrap());
     assert!(held < graph.memory() + SLACK, "{held} bytes for {}", graph.memory());
+}
+
+#[test]
+fn a_weight_takes_four_bytes_for_each_arc() {
+    let _alone = alone();
+    let edges: Vec<_> = pairs().into_iter().map(|(from, to)| (from, to, from ^ to)).collect();
+    let (graph, held) = most_held(|| WeightedGraph::undirected(VERTICES, &edges).unwrap());
+    assert_eq!(graph.memory(), graph.graph().memory() + 4 * graph.arcs());
+    assert!(held < graph.memory() + SLACK, "{held} bytes for {}", graph.memory());
+    let plain = graph.into_graph();
+    let (graph, held) = most_held(|| WeightedGraph::from_graph(plain, |from, to| from ^ to).unwrap());
+    assert!(held < 4 * graph.arcs() + SLACK, "{held} bytes for {}", graph.memory());
 }
 
 #[test]

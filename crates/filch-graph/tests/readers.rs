@@ -10,8 +10,8 @@ use std::io::{Read, Write};
 
 use counting::{alone, most_held};
 use damage::{damage, damages};
-use filch_graph::read::{load_from, Format, Options};
-use filch_graph::{Graph, Vertex};
+use filch_graph::read::{load_from, load_weighted_from, Format, Loaded, Options, ReadError};
+use filch_graph::{generate, Graph, Vertex, WeightedGraph};
 use flate2::read::MultiGzDecoder;
 use flate2::write::GzEncoder;
 use flate2::Compression;
@@ -25,11 +25,15 @@ use proptest::test_runner::{Config, TestCaseError, TestRunner};
 const PER_BYTE: usize = 10;
 /// With renumbering, edges are twice as large, and the ids are sorted.
 const PER_BYTE_RENUMBERED: usize = 16;
+/// The weight of an edge and those of its arcs, for each byte of the shortest entry. It is one of a
+/// `pattern`, which has no weight in the file.
+const PER_BYTE_OF_WEIGHTS: usize = 3;
 /// The vertices without edges that any file may have, and the state of gzip.
 const AT_ALL: usize = 512 << 10;
 
-fn within(held: usize, bytes: usize, renumber: bool) -> bool {
-    held <= AT_ALL + bytes * if renumber { PER_BYTE_RENUMBERED } else { PER_BYTE }
+fn within(held: usize, bytes: usize, renumber: bool, weighted: bool) -> bool {
+    let per_byte = if renumber { PER_BYTE_RENUMBERED } else { PER_BYTE };
+    held <= AT_ALL + bytes * (per_byte + if weighted { PER_BYTE_OF_WEIGHTS } else { 0 })
 }
 
 /// How a test reads.
@@ -67,16 +71,32 @@ fn ways() -> impl Strategy<Value = Way> {
 fn check(bytes: &[u8], text: usize, way: &Way) -> Result<(), TestCaseError> {
     let options = way.options();
     let (result, held) = most_held(|| load_from("it", bytes, &options));
-    prop_assert!(within(held, text, way.renumber), "{} bytes of text, but {} were held", text, held);
+    prop_assert!(within(held, text, way.renumber, false), "{} bytes of text, but {} were held", text, held);
+    check_result(&result, text, |graph| graph)?;
+    let (weighted, held) = most_held(|| load_weighted_from("it", bytes, &options));
+    prop_assert!(within(held, text, way.renumber, true), "{} bytes of text, but {} were held", text, held);
+    check_result(&weighted, text, WeightedGraph::graph)?;
+    let Ok(weighted) = weighted else { return Ok(()) };
+    prop_assert!(weighted.graph.iter().all(|(_, _, weight)| (0.0..=f64::from(f32::MAX)).contains(&weight)));
+    // What is read with weights can be read without.
+    prop_assert_eq!(weighted.graph.graph(), &result.map_err(|error| TestCaseError::fail(error.to_string()))?.graph);
+    Ok(())
+}
+
+fn check_result<G>(
+    result: &Result<Loaded<G>, ReadError>,
+    text: usize,
+    graph: impl Fn(&G) -> &Graph,
+) -> Result<(), TestCaseError> {
     match result {
         Ok(loaded) => {
-            let graph = loaded.graph;
+            let graph = graph(&loaded.graph);
             prop_assert!(graph.iter().all(|(_, list)| list.iter().all(|&to| (to as usize) < graph.vertices())));
             let entries = loaded.entries as usize;
             let arcs = if loaded.directed { entries..=entries } else { entries..=2 * entries };
             prop_assert!(arcs.contains(&graph.arcs()));
             prop_assert!(text >= 4 * entries - usize::from(entries > 0));
-            if let Some(names) = loaded.names {
+            if let Some(names) = &loaded.names {
                 prop_assert_eq!(names.ids().len(), graph.vertices());
                 prop_assert!(names.ids().windows(2).all(|pair| pair[0] < pair[1]));
             }
@@ -121,6 +141,8 @@ struct Written {
     format: Format,
     vertices: usize,
     edges: Vec<(Vertex, Vertex)>,
+    /// The weights of the edges, if they are written.
+    weights: Option<Vec<f64>>,
     directed: bool,
     style: usize,
 }
@@ -133,10 +155,14 @@ impl Written {
         let mut text = match self.format {
             Format::EdgeList => format!("# {vertices} vertices{end}{end}"),
             Format::MatrixMarket => {
-                let kind = ["pattern", "real", "integer", "complex"][self.style % 4];
-                let symmetry = match self.directed {
-                    true => "general",
-                    false => ["symmetric", "skew-symmetric", "hermitian"][self.style % 3],
+                let kind = match self.weights {
+                    None => ["pattern", "real", "integer", "complex"][self.style % 4],
+                    Some(_) => ["real", "integer"][self.style % 2],
+                };
+                let symmetry = match (self.directed, &self.weights) {
+                    (true, _) => "general",
+                    (false, None) => ["symmetric", "skew-symmetric", "hermitian"][self.style % 3],
+                    (false, Some(_)) => ["symmetric", "hermitian"][self.style % 2],
                 };
                 format!("%%MatrixMarket matrix coordinate {kind} {symmetry}{end}% by a test{end}{vertices}{gap}{vertices}{gap}{entries}{end}")
             }
@@ -145,18 +171,26 @@ impl Written {
                 format!("c by a test{end}p{gap}{kind}{gap}{vertices}{gap}{entries}{end}")
             }
         };
-        for &(from, to) in &self.edges {
+        for (index, &(from, to)) in self.edges.iter().enumerate() {
+            let weight = self.weights.as_ref().map(|weights| match self.style % 3 {
+                0 => format!("{:e}", weights[index]),
+                1 => format!("{:?}", weights[index]),
+                _ => weights[index].to_string(),
+            });
+            // Without weights there are other columns, which are skipped.
+            let or = |other: &str| weight.as_ref().map_or(other.to_owned(), |weight| format!("{gap}{weight}"));
             text += &match self.format {
                 Format::EdgeList => {
-                    let gap = if self.style % 5 == 0 { "," } else { gap };
-                    format!("{from}{gap}{to}{}{end}", ["", "\t0.5", " 1 2"][self.style % 3])
+                    let comma = if self.style % 5 == 0 { "," } else { gap };
+                    let more = if self.style % 7 == 0 { " 1 -2" } else { "" };
+                    format!("{from}{comma}{to}{}{more}{end}", or(["", "\t0.5", " 1 2"][self.style % 3]))
                 }
                 Format::MatrixMarket => {
-                    let value = ["", " -1.5e-3", " 7", " 0.5 nan"][self.style % 4];
+                    let value = or(["", " -1.5e-3", " 7", " 0.5 nan"][self.style % 4]);
                     format!("{}{gap}{}{value}{end}", from + 1, to + 1)
                 }
-                _ if self.directed => format!("a{gap}{}{gap}{}{gap}17{end}", from + 1, to + 1),
-                _ => format!("e{gap}{}{gap}{}{end}", from + 1, to + 1),
+                _ if self.directed => format!("a{gap}{}{gap}{}{}{end}", from + 1, to + 1, or(" 17")),
+                _ => format!("e{gap}{}{gap}{}{}{end}", from + 1, to + 1, or("")),
             };
         }
         text.into_bytes()
@@ -166,24 +200,44 @@ impl Written {
         let build = if self.directed { Graph::directed } else { Graph::undirected };
         build(self.vertices, &self.edges).unwrap()
     }
+
+    fn weighted_graph(&self, weights: &[f64]) -> WeightedGraph {
+        let edges: Vec<_> = self.edges.iter().zip(weights).map(|(&(from, to), &weight)| (from, to, weight)).collect();
+        let build = if self.directed { WeightedGraph::directed } else { WeightedGraph::undirected };
+        build(self.vertices, &edges).unwrap()
+    }
+}
+
+/// The weights of a file: all whole, or some real.
+fn weights() -> impl Strategy<Value = Vec<f64>> {
+    let whole = any::<u32>().prop_map(f64::from).boxed();
+    let real = prop_oneof![9 => whole.clone(), 1 => (0f32..f32::MAX).prop_map(f64::from), 1 => (0f32..1.0).prop_map(f64::from)];
+    prop_oneof![prop::collection::vec(whole, 150), prop::collection::vec(real, 150)]
 }
 
 fn written() -> impl Strategy<Value = Written> {
-    (formats(), 1..200usize, any::<bool>(), 0..60usize).prop_flat_map(|(format, vertices, directed, style)| {
-        let vertex = 0..vertices as Vertex;
-        prop::collection::vec((vertex.clone(), vertex), 0..150).prop_map(move |edges| {
-            // An edge list has no more vertices than its edges show.
-            let vertices = match format {
-                Format::EdgeList => edges.iter().map(|&(from, to)| from.max(to) as usize + 1).max().unwrap_or(0),
-                _ => vertices,
-            };
-            Written { format, vertices, edges, directed, style }
-        })
-    })
+    let weights = prop::option::of(weights());
+    (formats(), 1..200usize, any::<bool>(), 0..60usize, weights).prop_flat_map(
+        |(format, vertices, directed, style, weights)| {
+            let vertex = 0..vertices as Vertex;
+            prop::collection::vec((vertex.clone(), vertex), 0..150).prop_map(move |edges| {
+                // An edge list has no more vertices than its edges show.
+                let vertices = match format {
+                    Format::EdgeList => edges.iter().map(|&(from, to)| from.max(to) as usize + 1).max().unwrap_or(0),
+                    _ => vertices,
+                };
+                Written { format, vertices, edges, weights: weights.clone(), directed, style }
+            })
+        },
+    )
 }
 
 /// The words that are inserted into a file.
-const WORDS: [&str; 30] = [
+const WORDS: [&str; 34] = [
+    "-0",
+    "0.5",
+    "3.5e38",
+    "1d5",
     "0",
     "1",
     "9",
@@ -233,6 +287,9 @@ fn pieces() -> impl Strategy<Value = Vec<u8>> {
         "a 1 2 3\n",
         "1 2\n",
         "1\t2\t0.5\n",
+        "e 2 1 7.5\n",
+        "a 1 2 -3\n",
+        "%%MatrixMarket matrix coordinate integer general\n",
         "1 2 3 4\n",
         "0",
         "1",
@@ -272,6 +329,11 @@ fn a_written_graph_is_read_back() {
         prop_assert_eq!(loaded.directed, written.directed);
         prop_assert_eq!(loaded.entries, written.edges.len() as u64);
         prop_assert_eq!(loaded.graph, written.graph());
+        if let Some(weights) = &written.weights {
+            let loaded = load_weighted_from("it", &bytes[..], &options);
+            let loaded = loaded.map_err(|error| TestCaseError::fail(error.to_string()))?;
+            prop_assert_eq!(loaded.graph, written.weighted_graph(weights));
+        }
         Ok(())
     });
 }
@@ -320,9 +382,9 @@ fn the_size_of_the_blocks_makes_no_difference() {
         damages.iter().for_each(|one| damage(&mut text, one));
         let read = |block_size| {
             let options = way.options().block_size(block_size);
-            load_from("it", &text[..], &options)
-                .map(|loaded| (loaded.graph, loaded.names))
-                .map_err(|error| error.to_string())
+            let plain = load_from("it", &text[..], &options).map(|loaded| (loaded.graph, loaded.names));
+            let weighted = load_weighted_from("it", &text[..], &options).map(|loaded| (loaded.graph, loaded.names));
+            (plain.map_err(|error| error.to_string()), weighted.map_err(|error| error.to_string()))
         };
         let whole = read(1 << 20);
         for block_size in [150, 1000] {
@@ -359,9 +421,12 @@ fn large_files_stay_within_the_memory_bounds() {
     let dense = "1 2\n".repeat(500_000);
     let sparse: String = (0..500_000).map(|_| "1 0\n").chain(["2000000 0\n"]).collect();
     let blank = "\n".repeat(2_000_000);
+    let pattern =
+        format!("%%MatrixMarket matrix coordinate pattern symmetric\n9 9 500000\n{}", "2 1\n".repeat(500_000));
+    let mixed = format!("{}1 2 .5\n", "1 2 3\n".repeat(300_000));
     let mut apart: String = (0..200_000u64).map(|id| format!("{} {}\n", id * 977 % 1_000_003, id)).collect();
     apart.push_str("5000000000 1\n");
-    for text in [dense, sparse, blank, apart] {
+    for text in [dense, sparse, blank, pattern, mixed, apart] {
         for renumber in [false, true] {
             for block_size in [4096, 1 << 20] {
                 let way = Way { format: None, directed: None, renumber, block_size };
@@ -398,7 +463,23 @@ fn a_header_with_huge_sizes_allocates_no_memory() {
         let (result, held) = most_held(|| load_from("it", text.as_bytes(), &Options::new()));
         assert!(result.is_err());
         assert!(held < 64 << 10, "{held} bytes for {text:?}");
+        let (result, held) = most_held(|| load_weighted_from("it", text.as_bytes(), &Options::new()));
+        assert!(result.is_err());
+        assert!(held < 64 << 10, "{held} bytes for {text:?}");
     }
+}
+
+/// The allocator of this program refuses more than a gigabyte at once.
+#[test]
+fn a_graph_that_does_not_fit_the_memory_is_an_error() {
+    let _alone = alone();
+    let options = Options::new().allow_isolated(true);
+    let text = "p sp 4000000000 1\na 1 2 3\n";
+    let expected = "it: there is no memory for a graph of 4000000000 vertices and 1 arcs";
+    assert_eq!(load_from("it", text.as_bytes(), &options).unwrap_err().to_string(), expected);
+    assert_eq!(load_weighted_from("it", text.as_bytes(), &options).unwrap_err().to_string(), expected);
+    let error = generate::star(4_000_000_000).unwrap_err();
+    assert_eq!(error.to_string(), "there is no memory for 4000000000 edges; ask for a smaller graph");
 }
 
 /// The test can fail: it catches a reader that believes its header.
@@ -414,5 +495,5 @@ fn the_test_notices_a_reader_that_trusts_its_header() {
     let (vertices, held) = most_held(|| believe(text));
     // Memory that the test runner frees meanwhile lowers the count.
     assert!(held + AT_ALL > 4 * vertices, "{held} bytes for {vertices} vertices");
-    assert!(!within(held, text.len(), false) && !within(held, text.len(), true));
+    assert!(!within(held, text.len(), false, true) && !within(held, text.len(), true, true));
 }

@@ -3,16 +3,16 @@
 use std::io::Write;
 use std::time::Duration;
 
-use anyhow::Result;
+use anyhow::{bail, Result};
 use filch::explore::Explore;
 use filch::Pool;
-use filch_graph::read::Names;
 use filch_graph::{
-    closure, components, distances, spanning_forest, spanning_tree, Closure, Components, Distances, Effort, Graph,
-    Tree, Vertex,
+    closure, components, distances, shortest_paths, spanning_forest, spanning_tree, BucketWidth, Closure, Components,
+    Distances, Effort, ShortestPaths, Tree, Vertex,
 };
 
 use super::arguments::Task;
+use super::input::{Input, Stored};
 use super::Arguments;
 use crate::queue::{Kind, WithKind};
 
@@ -22,41 +22,49 @@ pub(super) enum Answer {
     Tree(Tree),
     Components(Components),
     Distances(Distances),
+    ShortestPaths(ShortestPaths),
 }
 
 /// All parameters of a computation except the queue.
 struct Computation<'a> {
     task: Task,
-    graph: &'a Graph,
+    stored: &'a Stored,
     roots: &'a [Vertex],
+    width: BucketWidth,
     pool: &'a Pool,
     time_limit: Option<Duration>,
 }
 
 impl WithKind for Computation<'_> {
-    type Output = Answer;
+    type Output = Result<Answer>;
 
-    fn with<K: Kind<Vertex> + Clone + Send>(self, kind: K) -> Answer {
-        let Computation { task, graph, roots, pool, time_limit } = self;
+    fn with<K: Kind<Vertex> + Clone + Send>(self, kind: K) -> Result<Answer> {
+        let Computation { task, stored, roots, width, pool, time_limit } = self;
         let mut explore = Explore::at_least_once().queue(kind).pool(pool);
         if let Some(limit) = time_limit {
             explore = explore.time_limit(limit);
         }
-        match (task, roots) {
+        let graph = stored.graph();
+        Ok(match (task, roots) {
             (Task::Closure, _) => Answer::Closure(closure(graph, roots.iter().copied(), explore)),
             (Task::SpanningTree, [root, ..]) => Answer::Tree(spanning_tree(graph, *root, explore)),
             (Task::SpanningTree, []) => Answer::Tree(spanning_forest(graph, explore)),
             (Task::Components, _) => Answer::Components(components(graph, explore)),
             (Task::Bfs, _) => Answer::Distances(distances(graph, roots.iter().copied(), explore)),
-        }
+            (Task::ShortestPaths, _) => {
+                let Stored::Weighted(graph) = stored else { bail!("shortest-paths needs a graph with weights") };
+                Answer::ShortestPaths(shortest_paths(graph, roots.iter().copied(), width, explore))
+            }
+        })
     }
 }
 
 impl Answer {
     /// Computes the result. Without roots, a spanning tree is a forest of the whole graph.
-    pub(super) fn compute(arguments: &Arguments, graph: &Graph, roots: &[Vertex], pool: &Pool) -> Result<Answer> {
+    pub(super) fn compute(arguments: &Arguments, stored: &Stored, roots: &[Vertex], pool: &Pool) -> Result<Answer> {
         let Arguments { task, time_limit, .. } = *arguments;
-        Ok(arguments.queue.with(Computation { task, graph, roots, pool, time_limit })?)
+        let width = arguments.delta.unwrap_or_default();
+        arguments.queue.with(Computation { task, stored, roots, width, pool, time_limit })?
     }
 
     /// The effort of the computation.
@@ -66,6 +74,7 @@ impl Answer {
             Answer::Tree(tree) => tree.effort(),
             Answer::Components(components) => components.effort(),
             Answer::Distances(distances) => distances.effort(),
+            Answer::ShortestPaths(paths) => paths.effort(),
         }
     }
 
@@ -76,14 +85,20 @@ impl Answer {
             Answer::Tree(tree) => tree.memory(),
             Answer::Components(components) => components.memory(),
             Answer::Distances(distances) => distances.memory(),
+            Answer::ShortestPaths(paths) => paths.memory(),
         }
     }
 
     /// Writes a line for each vertex that has a result. The line has the vertex's id, if it has
     /// one.
-    pub(super) fn write(&self, vertices: usize, names: Option<&Names>, file: &mut dyn Write) -> Result<()> {
-        let id = |vertex: Vertex| names.map_or(u64::from(vertex), |names| names.id(vertex));
-        for vertex in 0..vertices as Vertex {
+    pub(super) fn write(&self, input: &Input, file: &mut dyn Write) -> Result<()> {
+        let id = |vertex: Vertex| input.names.as_ref().map_or(u64::from(vertex), |names| names.id(vertex));
+        let tree = match (self, &input.graph) {
+            (Answer::ShortestPaths(paths), Stored::Weighted(graph)) => Some(paths.tree(graph)),
+            _ => None,
+        };
+        let before = |vertex: Vertex| id(tree.as_ref().and_then(|tree| tree.parent(vertex)).unwrap_or(vertex));
+        for vertex in 0..input.graph.graph().vertices() as Vertex {
             let own_id = id(vertex);
             match self {
                 Answer::Closure(closure) if closure.contains(vertex) => writeln!(file, "{own_id}")?,
@@ -94,6 +109,11 @@ impl Answer {
                 Answer::Distances(distances) => {
                     if let Some(distance) = distances.of(vertex) {
                         writeln!(file, "{own_id} {distance}")?;
+                    }
+                }
+                Answer::ShortestPaths(paths) => {
+                    if let Some(distance) = paths.of(vertex) {
+                        writeln!(file, "{own_id} {distance} {}", before(vertex))?;
                     }
                 }
                 Answer::Closure(_) | Answer::Tree(_) => {}

@@ -5,9 +5,9 @@ use std::time::Duration;
 
 use anyhow::{ensure, Context, Result};
 use clap::{ArgGroup, Args, ValueEnum};
-use filch_graph::generate::Recipe;
+use filch_graph::generate::{GenerateError, Recipe};
 use filch_graph::read::{Format, Names};
-use filch_graph::Vertex;
+use filch_graph::{BucketWidth, Vertex};
 
 use crate::command_line::{pool_threads, seconds};
 use crate::queue::Queue;
@@ -24,7 +24,8 @@ pub struct Arguments {
 
     /// The graph: an edge list, a Matrix Market file or a DIMACS file.
     ///
-    /// It may be compressed with gzip.
+    /// It may be compressed with gzip. For shortest-paths each line needs a weight, except in a
+    /// Matrix Market `pattern`, whose weights are 1.
     #[arg(value_name = "FILE")]
     pub(super) file: Option<PathBuf>,
 
@@ -32,16 +33,23 @@ pub struct Arguments {
     ///
     /// Recipes: torus:WIDTHxHEIGHT, grid:WIDTHxHEIGHT, kgraph-plane:1000000,k=3, ring:N,k=K,
     /// random:1000000,3000000, rmat:20,8000000, star:N and path:N. Each may be followed by ,seed=7
-    /// and ,connected and ,shuffled.
+    /// and ,connected and ,shuffled. For shortest-paths it must be followed by a range of random
+    /// weights, such as ,weights=1-100.
     #[arg(long, value_name = "RECIPE")]
     pub(super) generate: Option<Recipe>,
 
-    /// The vertex to start from; for closure and bfs it may be given several times.
+    /// The vertex to start from; for closure, bfs and shortest-paths it may be given several times.
     ///
     /// Vertices are numbered from 0, even if the numbers in the file begin with 1. With --renumber,
     /// it is the id of a vertex in the file.
-    #[arg(long = "root", value_name = "VERTEX", value_parser = vertex)]
+    #[arg(long = "root", visible_alias = "from", value_name = "VERTEX", value_parser = vertex)]
     pub(super) roots: Vec<u64>,
+
+    /// The width of a bucket of shortest-paths, in their unit [default: chosen by the graph].
+    ///
+    /// It changes the time, not the result.
+    #[arg(long, value_name = "WIDTH", value_parser = width, allow_negative_numbers = true)]
+    pub(super) delta: Option<BucketWidth>,
 
     /// Compute a spanning tree of every component, not only of one.
     #[arg(long, conflicts_with = "roots")]
@@ -98,7 +106,8 @@ pub struct Arguments {
     ///
     /// closure: the reached vertices. spanning-tree: each vertex and its parent; a root is its own
     /// parent. components: each vertex and the number of its component. bfs: each reached vertex
-    /// and its distance.
+    /// and its distance. shortest-paths: each reached vertex, its distance, and the vertex before
+    /// it on a shortest path; a root is its own.
     #[arg(long, value_name = "FILE")]
     pub(super) out: Option<PathBuf>,
 }
@@ -114,6 +123,8 @@ pub(super) enum Task {
     Components,
     /// The distance of each vertex from the nearest root, in arcs.
     Bfs,
+    /// The distance of each vertex from the nearest root, by the weights of the arcs.
+    ShortestPaths,
 }
 
 impl Task {
@@ -124,7 +135,13 @@ impl Task {
             Task::SpanningTree => "spanning-tree",
             Task::Components => "components",
             Task::Bfs => "bfs",
+            Task::ShortestPaths => "shortest-paths",
         }
+    }
+
+    /// Whether arcs need weights.
+    pub(super) fn needs_weights(self) -> bool {
+        self == Task::ShortestPaths
     }
 }
 
@@ -134,6 +151,13 @@ impl Arguments {
         let task = self.task.name();
         self.check_direction(self.directed)?;
         self.check_mpi()?;
+        ensure!(
+            self.delta.is_none() || self.task == Task::ShortestPaths,
+            "--delta needs the task shortest-paths, not {task}"
+        );
+        if let Some(recipe) = self.generate.filter(|recipe| self.task.needs_weights() && recipe.weights.is_none()) {
+            return Err(GenerateError::NoWeights { recipe }.into());
+        }
         ensure!(!(self.forest && self.task != Task::SpanningTree), "--forest needs the task spanning-tree, not {task}");
         ensure!(
             self.task != Task::Components || self.roots.is_empty(),
@@ -196,6 +220,11 @@ fn vertex(text: &str) -> Result<u64, String> {
     text.parse().map_err(|_| "not the number of a vertex; an example is 0".to_owned())
 }
 
+fn width(text: &str) -> Result<BucketWidth, String> {
+    let width = text.parse().map_err(|_| "not a number; an example is 2.5".to_owned())?;
+    BucketWidth::new(width).map_err(|error| error.to_string())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -222,12 +251,21 @@ mod tests {
         assert_eq!(arguments.roots(10, None).unwrap(), [3, 9]);
         assert_eq!(arguments.queue, Queue::UntrustedFfCl);
         assert_eq!(arguments.time_limit, Some(Duration::from_millis(500)));
+        let arguments = parse("shortest-paths --generate torus:9x9,weights=1-9 --from 3 --delta 2.5").unwrap();
+        assert_eq!(arguments.roots(10, None).unwrap(), [3]);
+        assert_eq!(arguments.delta, Some(BucketWidth::new(2.5).unwrap()));
     }
 
     #[test]
     fn bad_input_is_refused_with_a_reason() {
         for (words, reason) in [
-            ("colouring roads.gr", "possible values: closure, spanning-tree, components, bfs"),
+            ("colouring roads.gr", "possible values: closure, spanning-tree, components, bfs, shortest-paths"),
+            ("shortest-paths roads.gr --delta 0", "the width of a bucket is a finite number above 0, not 0"),
+            ("shortest-paths roads.gr --delta -1", "the width of a bucket is a finite number above 0, not -1"),
+            ("shortest-paths roads.gr --delta nan", "the width of a bucket is a finite number above 0, not NaN"),
+            ("shortest-paths roads.gr --delta wide", "not a number; an example is 2.5"),
+            ("bfs roads.gr --delta 5", "--delta needs the task shortest-paths, not bfs"),
+            ("shortest-paths --generate torus:3x3", "torus:3x3 has no weights; add a range"),
             ("closure --generate torus:3x3 --directed", "cannot be used with"),
             ("closure roads.gr --root -1", "unexpected argument"),
             ("closure roads.gr --root first", "not the number of a vertex"),

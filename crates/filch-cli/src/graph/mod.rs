@@ -30,7 +30,7 @@ pub fn run(arguments: &Arguments) -> Result<()> {
     }
     let pool = pool(arguments)?;
     let input = pool.install(|| input::load(arguments))?;
-    let roots = arguments.roots(input.graph.vertices(), input.names.as_ref())?;
+    let roots = arguments.roots(input.graph.graph().vertices(), input.names.as_ref())?;
 
     let spinner = progress::spinner(format!("{} of {}", arguments.task.name(), input.name));
     let start = Instant::now();
@@ -41,7 +41,7 @@ pub fn run(arguments: &Arguments) -> Result<()> {
     let summary = Summary::new(arguments, &input, &answer, &roots, pool.current_num_threads(), elapsed);
     report(arguments, &summary, |path| {
         let spinner = progress::spinner(format!("writing {}", path.display()));
-        output_file::write(path, |file| answer.write(input.graph.vertices(), input.names.as_ref(), file))?;
+        output_file::write(path, |file| answer.write(&input, file))?;
         spinner.finish_and_clear();
         Ok(())
     })

@@ -50,6 +50,9 @@ pub(super) struct GraphSummary {
     pub(super) source: Option<Source>,
     pub(super) vertices: usize,
     pub(super) arcs: usize,
+    /// `whole` or `real`, if arcs have weights.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) weights: Option<&'static str>,
     /// `blocks` or `hashed`, if it is divided among ranks.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) partition: Option<&'static str>,
@@ -81,6 +84,7 @@ pub(super) enum Numbers {
     Tree { reached: usize, trees: usize },
     Components { components: usize, largest: usize },
     Distances { reached: usize, farthest: u32 },
+    ShortestPaths { reached: usize, farthest: f64, delta: f64, visits: u64 },
 }
 
 /// What each worker did, or each rank.
@@ -132,8 +136,9 @@ impl Summary {
             graph: GraphSummary {
                 name: input.name.clone(),
                 source: Some(Source { format: input.format.clone(), directed: input.directed }),
-                vertices: input.graph.vertices(),
-                arcs: input.graph.arcs(),
+                vertices: input.graph.graph().vertices(),
+                arcs: input.graph.graph().arcs(),
+                weights: input.graph.weights(),
                 partition: None,
                 memory_bytes: input.graph.memory(),
                 seconds: input.elapsed.as_secs_f64(),
@@ -150,6 +155,12 @@ impl Summary {
                     Answer::Distances(distances) => Numbers::Distances {
                         reached: distances.reached(),
                         farthest: distances.farthest().map_or(0, |(_, distance)| distance),
+                    },
+                    Answer::ShortestPaths(paths) => Numbers::ShortestPaths {
+                        reached: paths.reached(),
+                        farthest: paths.farthest().map_or(0.0, |(_, distance)| distance),
+                        delta: paths.width(),
+                        visits: paths.visits(),
                     },
                 },
                 memory_bytes: answer.memory(),
@@ -180,13 +191,14 @@ pub(super) fn name(ending: Ending) -> &'static str {
 
 impl fmt::Display for Summary {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let GraphSummary { name, source, vertices, arcs, partition, memory_bytes, seconds } = &self.graph;
+        let GraphSummary { name, source, vertices, arcs, weights, partition, memory_bytes, seconds } = &self.graph;
         let (format, directed) = source.as_ref().map_or((&None, false), |source| (&source.format, source.directed));
         let made = format.as_ref().map_or_else(|| "generated".to_owned(), |format| format!("read as {format}"));
         let per_edge = if directed { "" } else { " (two per edge)" };
         let (vertices_text, arcs) = (grouped(*vertices), grouped(*arcs));
         let (memory, took) = (bytes(*memory_bytes), time(*seconds));
-        writeln!(f, "{name}: {vertices_text} vertices, {arcs} arcs{per_edge}, {memory}; {made} in {took}")?;
+        let weights = weights.map(|kind| format!(", {kind} weights")).unwrap_or_default();
+        writeln!(f, "{name}: {vertices_text} vertices, {arcs} arcs{per_edge}{weights}, {memory}; {made} in {took}")?;
 
         let from = match &*self.roots {
             [] => String::new(),
@@ -221,6 +233,14 @@ impl fmt::Display for Summary {
             Numbers::Distances { reached, farthest } => {
                 let (reached, farthest) = (share_of_all(reached), grouped(farthest as usize));
                 writeln!(f, "  reached   {reached} vertices, the farthest at distance {farthest}")?;
+            }
+            Numbers::ShortestPaths { reached, farthest, delta, visits } => {
+                let again = visits.saturating_sub(reached as u64) as usize;
+                let share = 100.0 * again as f64 / visits.max(1) as f64;
+                let (reached, farthest) = (share_of_all(reached), distance(farthest));
+                writeln!(f, "  reached   {reached} vertices, the farthest at distance {farthest}")?;
+                let (width, visits, again) = (number(delta), grouped(visits as usize), grouped(again));
+                writeln!(f, "  visits    {visits}, {again} again ({share:.2} %), in buckets of width {width}")?;
             }
         }
         if !self.is_complete() {
@@ -264,6 +284,15 @@ impl WorkerSummary {
         line.extend(counts);
         line.extend([time(self.idle_seconds), String::new()]);
         line
+    }
+}
+
+/// Formats a distance: exactly, but for the commas of a whole number.
+fn distance(distance: f64) -> String {
+    match distance {
+        whole if whole.fract() == 0.0 && whole < 1e15 => grouped(whole as usize),
+        large if large >= 1e15 => format!("{large:e}"),
+        other => other.to_string(),
     }
 }
 

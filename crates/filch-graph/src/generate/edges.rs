@@ -51,6 +51,8 @@ pub(super) fn collect_by_vertex<T: Copy + Send>(
 ) -> Result<Vec<T>, GenerateError> {
     /// Enough vertices that the overhead of a list per piece is negligible.
     const PIECE: usize = 1 << 14;
+    // The pieces and the list exist at the same time.
+    drop(reserve::<T>(2 * expected).map_err(|_| GenerateError::NoMemory { edges: expected })?);
     let mut list = reserve(expected)?;
     let mut pieces = vec![Vec::new(); vertices.div_ceil(PIECE)];
     stream::split(&mut pieces, 0, 1, &|first, pieces: &mut [Vec<T>]| {
@@ -72,6 +74,7 @@ pub(super) mod purpose {
     pub(in super::super) const RMAT: u64 = 3;
     pub(in super::super) const CONNECT: u64 = 4;
     pub(in super::super) const SHUFFLE: u64 = 5;
+    pub(in super::super) const WEIGHTS: u64 = 6;
 }
 
 /// Returns an empty list with room for `items`, or `NoMemory`.

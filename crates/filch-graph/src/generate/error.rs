@@ -39,6 +39,18 @@ pub enum GenerateError {
         /// Why it can only be made whole.
         why: &'static str,
     },
+    /// No weight is in the range of the weights.
+    EmptyRange {
+        /// The smallest weight asked for.
+        least: u32,
+        /// The largest weight asked for.
+        most: u32,
+    },
+    /// Weights are needed, and the recipe has none.
+    NoWeights {
+        /// The recipe.
+        recipe: Recipe,
+    },
     /// There is no memory for the edges.
     NoMemory {
         /// The number of edges to be kept at the same time.
@@ -72,6 +84,12 @@ impl fmt::Display for GenerateError {
             }
             GenerateError::NotInParts { recipe, why } => {
                 write!(f, "{recipe} cannot be built in parts, each by itself: {why}")
+            }
+            GenerateError::EmptyRange { least, most } => {
+                write!(f, "no weight is from {least} to {most}; the first number must not be the larger one")
+            }
+            GenerateError::NoWeights { recipe } => {
+                write!(f, "{recipe} has no weights; add a range of random ones, such as `,weights=1-100`")
             }
             GenerateError::NoMemory { edges } => {
                 write!(f, "there is no memory for {edges} edges; ask for a smaller graph")

@@ -2,7 +2,8 @@
 //!
 //! All are undirected, without loops and repeated edges. The same arguments and seed make the same
 //! graph, on every machine and with any number of threads. Random numbers, sorting and the
-//! nearest-neighbour search run on the pool of the calling thread.
+//! nearest-neighbour search run on the pool of the calling thread. [`uniform_weights`] gives random
+//! weights to any of them.
 //!
 //! ```
 //! use filch_graph::generate;
@@ -27,6 +28,7 @@ mod recipe;
 mod ring;
 mod rmat;
 pub(crate) mod stream;
+mod weights;
 
 pub use connect::connect;
 pub use error::GenerateError;
@@ -36,3 +38,4 @@ pub use random::random;
 pub use recipe::{Recipe, RecipeError, Shape};
 pub use ring::kgraph_ring;
 pub use rmat::rmat;
+pub use weights::uniform_weights;

@@ -172,7 +172,7 @@ impl OwnVertices {
             arcs.extend(self.place(a).map(|place| (place, b)));
             arcs.extend(self.place(b).map(|place| (place, a)));
         }
-        Ok(Graph::rows_of_arcs(self.partition.own(self.rank), &arcs))
+        Ok(Graph::rows_of_arcs(self.partition.own(self.rank), &arcs)?)
     }
 
     /// Draws `count` edges and returns those that touch own vertices, sorted and each once. All

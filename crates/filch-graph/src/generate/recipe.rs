@@ -5,8 +5,8 @@ use std::str::FromStr;
 
 use super::connect::{connect_edges, RandomSmaller};
 use super::edges::Edges;
-use super::{lattice, plane, random, ring, rmat, GenerateError};
-use crate::Graph;
+use super::{lattice, plane, random, ring, rmat, uniform_weights, GenerateError};
+use crate::{Graph, WeightedGraph};
 
 /// A description of a graph to generate. The same recipe makes the same graph everywhere.
 ///
@@ -21,8 +21,9 @@ use crate::Graph;
 /// | `star:N`, `path:N` | [`star`](super::star), [`path`](super::path) |
 ///
 /// Each may be followed by `,seed=S` (0 otherwise), by `,connected` (the fewest edges are added
-/// that make it connected, as by [`connect`](super::connect())) and by `,shuffled` (the vertices
-/// are numbered at random). Numbers may have underscores.
+/// that make it connected, as by [`connect`](super::connect())), by `,shuffled` (the vertices are
+/// numbered at random) and by `,weights=A-B` (each edge has a random weight from A to B, as by
+/// [`uniform_weights`](super::uniform_weights())). Numbers may have underscores.
 ///
 /// ```
 /// use filch_graph::generate::Recipe;
@@ -46,6 +47,8 @@ pub struct Recipe {
     pub connected: bool,
     /// Whether its vertices are numbered at random.
     pub shuffled: bool,
+    /// The smallest and the largest weight of an edge, if edges have weights.
+    pub weights: Option<(u32, u32)>,
 }
 
 /// The kinds of graphs that can be made.
@@ -73,12 +76,12 @@ pub enum Shape {
 
 impl From<Shape> for Recipe {
     fn from(shape: Shape) -> Self {
-        Recipe { shape, seed: 0, connected: false, shuffled: false }
+        Recipe { shape, seed: 0, connected: false, shuffled: false, weights: None }
     }
 }
 
 impl Recipe {
-    /// Makes the graph, on the pool of the calling thread or the global one.
+    /// Makes the graph, on the pool of the calling thread or the global one. Weights are left out.
     ///
     /// # Errors
     ///
@@ -92,6 +95,24 @@ impl Recipe {
             edges.shuffle(self.seed);
         }
         edges.build()
+    }
+
+    /// Makes the graph with its weights, on the pool of the calling thread or the global one.
+    ///
+    /// ```
+    /// use filch_graph::generate::Recipe;
+    ///
+    /// let recipe: Recipe = "torus:10x10,weights=5-9".parse()?;
+    /// assert!(recipe.build_weighted()?.iter().all(|(_, _, weight)| weight >= 5.0));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// As [`build`](Recipe::build), and if the recipe has no weights.
+    pub fn build_weighted(&self) -> Result<WeightedGraph, GenerateError> {
+        let (least, most) = self.weights.ok_or(GenerateError::NoWeights { recipe: *self })?;
+        uniform_weights(self.build()?, least..=most, self.seed)
     }
 
     fn edges(&self) -> Result<Edges, GenerateError> {
@@ -126,7 +147,10 @@ impl fmt::Display for Recipe {
         for (flag, word) in [(self.connected, ",connected"), (self.shuffled, ",shuffled")] {
             f.write_str(if flag { word } else { "" })?;
         }
-        Ok(())
+        match self.weights {
+            Some((least, most)) => write!(f, ",weights={least}-{most}"),
+            None => Ok(()),
+        }
     }
 }
 
@@ -195,17 +219,29 @@ fn parse(text: &str) -> Result<Recipe, String> {
     };
     let mut recipe = Recipe::from(shape);
     for option in options {
-        match (option.strip_prefix("seed="), *option) {
-            (Some(seed), _) => recipe.seed = number(seed, "a seed is written `seed=S`")?,
-            (None, "connected") => recipe.connected = true,
-            (None, "shuffled") => recipe.shuffled = true,
-            (None, other) => {
-                let allowed = "`seed=S`, `connected` and `shuffled`";
+        match option.split_once('=').unwrap_or((option, "")) {
+            ("seed", seed) => recipe.seed = number(seed, "a seed is written `seed=S`")?,
+            ("weights", range) => recipe.weights = Some(weights(range)?),
+            _ if *option == "connected" => recipe.connected = true,
+            _ if *option == "shuffled" => recipe.shuffled = true,
+            _ => {
+                let (other, allowed) = (option, "`seed=S`, `connected`, `shuffled` and `weights=A-B`");
                 return Err(format!("`{other}` is not an option; {usage}, and may be followed by {allowed}"));
             }
         }
     }
     Ok(recipe)
+}
+
+/// Parses the smallest and the largest weight.
+fn weights(range: &str) -> Result<(u32, u32), String> {
+    const USAGE: &str = "weights are written `weights=A-B`";
+    let (least, most) = range.split_once('-').ok_or(USAGE)?;
+    let (least, most) = (number(least, USAGE)?, number(most, USAGE)?);
+    match least <= most {
+        true => Ok((least, most)),
+        false => Err(GenerateError::EmptyRange { least, most }.to_string()),
+    }
 }
 
 /// Parses a number, with or without underscores between its digits.

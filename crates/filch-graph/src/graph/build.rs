@@ -4,15 +4,18 @@
 //! nothing is held but the given edges and the graph itself. In parallel, each share owns a range
 //! of vertices and reads all edges. So there are no atomics, and the neighbours of a vertex are in
 //! the order of the edges, for any number of threads.
+//!
+//! The data of an edge, such as its weight, moves with it into a second array, beside the one of
+//! the neighbours. Edges without data have `()`, and then that array takes no memory.
 
-use std::error::Error;
-use std::fmt;
 use std::mem;
+use std::ops::Range;
 use std::sync::Mutex;
 
+use super::edge_list::EdgeList;
 use super::lists::for_each_list;
 use super::offsets::{Index, Offsets};
-use super::{Graph, Vertex};
+use super::{BuildError, Graph, Vertex};
 
 use crate::sync::{lock, unpoisoned};
 
@@ -22,54 +25,6 @@ const WORTH_SHARING: usize = 1 << 16;
 const MAX_SHARES: usize = 16;
 
 type Pair = (Vertex, Vertex);
-
-/// Error from building a graph.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum BuildError {
-    /// More than [`Graph::MAX_VERTICES`].
-    TooManyVertices {
-        /// The number of vertices asked for.
-        vertices: usize,
-    },
-    /// More arcs than the target graph can number. Only graphs of other crates have such a limit.
-    TooManyArcs {
-        /// The number of arcs.
-        arcs: usize,
-    },
-    /// An arc or edge has an end that is not among the vertices.
-    NoSuchVertex {
-        /// The vertex where it starts.
-        from: Vertex,
-        /// The vertex where it ends.
-        to: Vertex,
-        /// The number of vertices.
-        vertices: usize,
-    },
-}
-
-impl fmt::Display for BuildError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match *self {
-            BuildError::TooManyVertices { vertices } => write!(
-                f,
-                "a graph cannot have {vertices} vertices: they are numbered in 32 bits, which is enough for {}",
-                Graph::MAX_VERTICES
-            ),
-            BuildError::TooManyArcs { arcs } => {
-                write!(f, "a graph of {arcs} arcs is too large: the target numbers its edges in 32 bits, so there can be at most 4294967295")
-            }
-            BuildError::NoSuchVertex { from, to, vertices: 0 } => {
-                write!(f, "there is an arc from {from} to {to}, but the graph has no vertices")
-            }
-            BuildError::NoSuchVertex { from, to, vertices } => {
-                write!(f, "there is an arc from {from} to {to}, but the vertices are numbered 0 to {}", vertices - 1)
-            }
-        }
-    }
-}
-
-impl Error for BuildError {}
 
 impl Graph {
     /// Builds a graph with these arcs. Each goes from the first vertex to the second.
@@ -112,32 +67,40 @@ impl Graph {
     /// `undirected`, each pair is an edge, else an arc.
     pub(crate) fn from_parts<P>(vertices: usize, parts: &[P], undirected: bool) -> Result<Graph, BuildError>
     where
-        P: AsRef<[Pair]> + Sync,
+        P: EdgeList<Data = ()>,
     {
-        let pairs: usize = parts.iter().map(|part| part.as_ref().len()).sum();
-        let shares = if pairs < WORTH_SHARING { 1 } else { filch::current_num_threads().min(MAX_SHARES) };
-        Graph::from_parts_shared(vertices, parts, undirected, shares)
+        Graph::with_data(vertices, parts, undirected).map(|(graph, _)| graph)
     }
 
-    pub(super) fn from_parts_shared<P>(
+    /// Builds a graph, and returns it with the data of each arc.
+    pub(crate) fn with_data<P: EdgeList>(
+        vertices: usize,
+        parts: &[P],
+        undirected: bool,
+    ) -> Result<(Graph, Box<[P::Data]>), BuildError> {
+        let pairs: usize = parts.iter().map(P::len).sum();
+        let shares = if pairs < WORTH_SHARING { 1 } else { filch::current_num_threads().min(MAX_SHARES) };
+        Graph::with_data_shared(vertices, parts, undirected, shares)
+    }
+
+    pub(super) fn with_data_shared<P: EdgeList>(
         vertices: usize,
         parts: &[P],
         undirected: bool,
         shares: usize,
-    ) -> Result<Graph, BuildError>
-    where
-        P: AsRef<[Pair]> + Sync,
-    {
+    ) -> Result<(Graph, Box<[P::Data]>), BuildError> {
         check_vertices(vertices)?;
         let Survey { pairs, loops, vertex_end } = survey(parts);
         if vertex_end as usize > vertices {
-            let outside = |&(from, to): &Pair| from.max(to) as usize >= vertices;
-            let (from, to) =
-                parts.iter().find_map(|part| part.as_ref().iter().copied().find(outside)).unwrap_or_default();
+            let outside = |part: &P| {
+                let mut ends = part.edges(0..part.len()).map(|(from, to, _)| (from, to));
+                ends.find(|&(from, to)| from.max(to) as usize >= vertices)
+            };
+            let (from, to) = parts.iter().find_map(outside).unwrap_or_default();
             return Err(BuildError::NoSuchVertex { from, to, vertices });
         }
         let arcs = if undirected { 2 * pairs - loops } else { pairs };
-        Ok(Graph::sorted(vertices, arcs, parts, undirected, shares))
+        Graph::sorted(vertices, arcs, parts, undirected, shares)
     }
 
     /// Builds a graph whose lists of neighbours are written in place, in parallel.
@@ -171,6 +134,7 @@ impl Graph {
     ) -> Result<Graph, BuildError> {
         check_vertices(columns)?;
         let arcs = (0..vertices).map(|vertex| degree(vertex as Vertex)).sum();
+        check_memory::<()>(vertices, arcs)?;
         let offsets = if u32::try_from(arcs).is_ok() {
             Offsets::Narrow(running_sum(vertices, &degree))
         } else {
@@ -192,23 +156,27 @@ impl Graph {
     }
 
     /// Builds rows of arcs from some vertices of a graph to any. The sources are renumbered.
-    pub(crate) fn rows_of_arcs(rows: usize, arcs: &[Pair]) -> Graph {
+    pub(crate) fn rows_of_arcs(rows: usize, arcs: &[Pair]) -> Result<Graph, BuildError> {
         debug_assert!(arcs.iter().all(|&(from, _)| (from as usize) < rows));
         let shares = if arcs.len() < WORTH_SHARING { 1 } else { filch::current_num_threads().min(MAX_SHARES) };
-        Graph::sorted(rows, arcs.len(), &[arcs], false, shares)
+        Graph::sorted(rows, arcs.len(), &[arcs], false, shares).map(|(graph, _)| graph)
     }
 
-    fn sorted<P>(vertices: usize, arcs: usize, parts: &[P], undirected: bool, shares: usize) -> Graph
-    where
-        P: AsRef<[Pair]> + Sync,
-    {
-        if u32::try_from(arcs).is_ok() {
-            let (offsets, targets) = counting_sort(vertices, arcs, parts, undirected, shares);
-            Graph { offsets: Offsets::Narrow(offsets), targets }
+    fn sorted<P: EdgeList>(
+        vertices: usize,
+        arcs: usize,
+        parts: &[P],
+        undirected: bool,
+        shares: usize,
+    ) -> Result<(Graph, Box<[P::Data]>), BuildError> {
+        check_memory::<P::Data>(vertices, arcs)?;
+        Ok(if u32::try_from(arcs).is_ok() {
+            let (offsets, targets, data) = counting_sort(vertices, arcs, parts, undirected, shares);
+            (Graph { offsets: Offsets::Narrow(offsets), targets }, data)
         } else {
-            let (offsets, targets) = counting_sort(vertices, arcs, parts, undirected, shares);
-            Graph { offsets: Offsets::Wide(offsets), targets }
-        }
+            let (offsets, targets, data) = counting_sort(vertices, arcs, parts, undirected, shares);
+            (Graph { offsets: Offsets::Wide(offsets), targets }, data)
+        })
     }
 }
 
@@ -217,6 +185,24 @@ fn check_vertices(vertices: usize) -> Result<(), BuildError> {
         return Err(BuildError::TooManyVertices { vertices });
     }
     Ok(())
+}
+
+/// Checks that there is memory for a graph whose arcs have such data.
+fn check_memory<D>(vertices: usize, arcs: usize) -> Result<(), BuildError> {
+    let offset = if u32::try_from(arcs).is_ok() { size_of::<u32>() } else { size_of::<u64>() };
+    let arc = size_of::<Vertex>() + size_of::<D>();
+    match has_memory((vertices as u128 + 1) * offset as u128 + arcs as u128 * arc as u128) {
+        true => Ok(()),
+        false => Err(BuildError::NoMemory { vertices, arcs }),
+    }
+}
+
+/// Returns whether there is memory for so many bytes.
+///
+/// It is asked before allocations that are zeroed, which the library does not offer as fallible. So
+/// this allocates as much at once, and frees it before a page of it is touched.
+pub(crate) fn has_memory(bytes: u128) -> bool {
+    usize::try_from(bytes).is_ok_and(|bytes| Vec::<u8>::new().try_reserve_exact(bytes).is_ok())
 }
 
 fn running_sum<O: Index>(vertices: usize, degree: impl Fn(Vertex) -> usize) -> Box<[O]> {
@@ -248,10 +234,10 @@ impl Survey {
     }
 }
 
-fn survey<P: AsRef<[Pair]> + Sync>(parts: &[P]) -> Survey {
+fn survey<P: EdgeList>(parts: &[P]) -> Survey {
     match parts {
         [] => Survey { pairs: 0, loops: 0, vertex_end: 0 },
-        [part] => survey_part(part.as_ref()),
+        [part] => survey_part(part, 0..part.len()),
         _ => {
             let (left, right) = parts.split_at(parts.len() / 2);
             let (left, right) = filch::join(|| survey(left), || survey(right));
@@ -260,29 +246,32 @@ fn survey<P: AsRef<[Pair]> + Sync>(parts: &[P]) -> Survey {
     }
 }
 
-fn survey_part(pairs: &[Pair]) -> Survey {
-    if pairs.len() > WORTH_SHARING {
-        let (left, right) = pairs.split_at(pairs.len() / 2);
-        let (left, right) = filch::join(|| survey_part(left), || survey_part(right));
+fn survey_part<P: EdgeList>(part: &P, range: Range<usize>) -> Survey {
+    if range.len() > WORTH_SHARING {
+        let middle = range.start.midpoint(range.end);
+        let (left, right) =
+            filch::join(|| survey_part(part, range.start..middle), || survey_part(part, middle..range.end));
         return left.and(right);
     }
+    let pairs = range.len();
     let (mut loops, mut vertex_end) = (0, 0);
-    for &(from, to) in pairs {
+    for (from, to, _) in part.edges(range) {
         loops += usize::from(from == to);
         vertex_end = vertex_end.max(u64::from(from.max(to)) + 1);
     }
-    Survey { pairs: pairs.len(), loops, vertex_end }
+    Survey { pairs, loops, vertex_end }
 }
 
-fn counting_sort<O: Index, P: AsRef<[Pair]> + Sync>(
+fn counting_sort<O: Index, P: EdgeList>(
     vertices: usize,
     arcs: usize,
     parts: &[P],
     undirected: bool,
     shares: usize,
-) -> (Box<[O]>, Box<[Vertex]>) {
+) -> (Box<[O]>, Box<[Vertex]>, Box<[P::Data]>) {
     let mut offsets = vec![O::default(); vertices + 1];
     let mut targets = vec![0; arcs].into_boxed_slice();
+    let mut data = vec![P::Data::default(); arcs].into_boxed_slice();
     count(&mut offsets[..vertices], parts, undirected, shares);
     let mut before = 0;
     for offset in &mut offsets {
@@ -290,16 +279,16 @@ fn counting_sort<O: Index, P: AsRef<[Pair]> + Sync>(
         *offset = O::of(before);
         before += degree;
     }
-    place(&mut offsets[..vertices], &mut targets, parts, undirected, shares);
+    place(&mut offsets[..vertices], &mut targets, &mut data, parts, undirected, shares);
     // Placing moved the start of each list to its end, which is the start of the next.
     offsets.copy_within(..vertices, 1);
     offsets[0] = O::of(0);
-    (offsets.into_boxed_slice(), targets)
+    (offsets.into_boxed_slice(), targets, data)
 }
 
-fn count<O: Index, P: AsRef<[Pair]> + Sync>(counts: &mut [O], parts: &[P], undirected: bool, shares: usize) {
+fn count<O: Index, P: EdgeList>(counts: &mut [O], parts: &[P], undirected: bool, shares: usize) {
     let share_of = |first: usize, counts: &mut [O]| {
-        for_each_arc(parts, undirected, |from, _| {
+        for_each_arc(parts, undirected, |from, _, _| {
             // One test for "in this share" and for the bounds.
             if let Some(count) = counts.get_mut((from as usize).wrapping_sub(first)) {
                 *count = O::of(count.get() + 1);
@@ -319,27 +308,29 @@ fn count<O: Index, P: AsRef<[Pair]> + Sync>(counts: &mut [O], parts: &[P], undir
 }
 
 /// On entry, `starts` are where the lists begin; on return, where they end.
-fn place<O: Index, P: AsRef<[Pair]> + Sync>(
+fn place<O: Index, P: EdgeList>(
     starts: &mut [O],
     targets: &mut [Vertex],
+    data: &mut [P::Data],
     parts: &[P],
     undirected: bool,
     shares: usize,
 ) {
-    let share_of = |first: usize, base: usize, starts: &mut [O], targets: &mut [Vertex]| {
-        for_each_arc(parts, undirected, |from, to| {
+    let share_of = |first: usize, base: usize, starts: &mut [O], targets: &mut [Vertex], data: &mut [P::Data]| {
+        for_each_arc(parts, undirected, |from, to, datum| {
             if let Some(start) = starts.get_mut((from as usize).wrapping_sub(first)) {
                 targets[start.get() - base] = to;
+                data[start.get() - base] = datum;
                 *start = O::of(start.get() + 1);
             }
         });
     };
     if shares <= 1 {
-        return share_of(0, 0, starts, targets);
+        return share_of(0, 0, starts, targets, data);
     }
     let arcs = targets.len();
     filch::scope(|scope| {
-        let (mut starts, mut targets) = (starts, targets);
+        let (mut starts, mut targets, mut data) = (starts, targets, data);
         let (mut first, mut base) = (0, 0);
         for share in 1..=shares {
             // Each share has about the same number of arcs, but not of vertices.
@@ -350,21 +341,22 @@ fn place<O: Index, P: AsRef<[Pair]> + Sync>(
             let (own_starts, rest) = mem::take(&mut starts).split_at_mut(size);
             let end = rest.first().map_or(arcs, |start| start.get());
             let (own_targets, other_targets) = mem::take(&mut targets).split_at_mut(end - base);
+            let (own_data, other_data) = mem::take(&mut data).split_at_mut(end - base);
             let share_of = &share_of;
-            scope.spawn(move |_| share_of(first, base, own_starts, own_targets));
-            (starts, targets) = (rest, other_targets);
+            scope.spawn(move |_| share_of(first, base, own_starts, own_targets, own_data));
+            (starts, targets, data) = (rest, other_targets, other_data);
             (first, base) = (first + size, end);
         }
     });
 }
 
 #[inline]
-fn for_each_arc<P: AsRef<[Pair]>>(parts: &[P], undirected: bool, mut visit: impl FnMut(Vertex, Vertex)) {
+fn for_each_arc<P: EdgeList>(parts: &[P], undirected: bool, mut visit: impl FnMut(Vertex, Vertex, P::Data)) {
     for part in parts {
-        for &(from, to) in part.as_ref() {
-            visit(from, to);
+        for (from, to, datum) in part.edges(0..part.len()) {
+            visit(from, to, datum);
             if undirected && from != to {
-                visit(to, from);
+                visit(to, from, datum);
             }
         }
     }

@@ -5,12 +5,17 @@
 #![forbid(unsafe_code)]
 
 mod build;
+mod edge_list;
+mod error;
 mod lists;
 mod offsets;
 
 use std::fmt;
+use std::ops::Range;
 
-pub use build::BuildError;
+pub(crate) use build::has_memory;
+pub(crate) use edge_list::EdgeList;
+pub use error::BuildError;
 use offsets::Offsets;
 
 /// A vertex: its number, from 0 to one less than [`Graph::vertices`].
@@ -75,6 +80,18 @@ impl Graph {
     #[inline]
     pub fn neighbours(&self, vertex: Vertex) -> &[Vertex] {
         &self.targets[self.offsets.range(vertex)]
+    }
+
+    /// Returns the indices of the arcs that leave this vertex.
+    #[inline]
+    pub(crate) fn arcs_of(&self, vertex: Vertex) -> Range<usize> {
+        self.offsets.range(vertex)
+    }
+
+    /// Returns the ends of the arcs with these indices.
+    #[inline]
+    pub(crate) fn ends(&self, arcs: Range<usize>) -> &[Vertex] {
+        &self.targets[arcs]
     }
 
     /// Returns the largest degree of all vertices; 0 if there are no vertices.

@@ -3,11 +3,13 @@
 //! The calling thread reads and hands each block to the pool. When the pool has enough blocks, the
 //! calling thread parses one itself. So only a few blocks are in memory, and no thread waits.
 
+use std::marker::PhantomData;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::Mutex;
 
+use super::column::Column;
 use super::cursor::Cursor;
-use super::error::At;
+use super::error::{At, Problem};
 use super::input::{at_line, Text};
 
 use crate::sync::{lock, unpoisoned};
@@ -48,11 +50,17 @@ impl Id for u64 {
 /// The lines of a format after its header.
 pub(super) trait Grammar: Sync {
     type Id: Id;
+    type Column: Column;
 
-    /// Reads one line to its end. Returns the two ends of an edge, or `None` for a line to be
-    /// skipped.
-    fn line(&self, cursor: &mut Cursor<'_>) -> Result<Option<(Self::Id, Self::Id)>, Fault>;
+    /// Reads one line to its end. Returns an edge, or `None` for a line to be skipped.
+    fn line(&self, cursor: &mut Cursor<'_>) -> Result<Option<Edge<Self::Id, Self::Column>>, Fault>;
 }
+
+/// The two ends of an edge, and its weight.
+pub(super) type Edge<I, W> = (I, I, W);
+
+/// The lines of a format with a header, and whether their weights are read.
+pub(super) struct Lines<'a, H, W>(pub(super) &'a H, pub(super) PhantomData<W>);
 
 /// What is wrong with a line.
 #[derive(Clone, Copy, Debug)]
@@ -66,6 +74,8 @@ pub(super) enum Fault {
     Outside {
         vertices: u64,
     },
+    /// There is no memory for the edges of a block.
+    NoMemory,
 }
 
 impl Fault {
@@ -76,21 +86,24 @@ impl Fault {
                 format!("expected ids below {} (or the option renumber)", u32::MAX)
             }
             Fault::Huge => format!("expected ids below {}", u64::MAX),
+            Fault::NoMemory => Problem::NoMemory.to_string(),
             Fault::Outside { vertices } => format!("expected vertices from 1 to {vertices}, as the header says"),
         }
     }
 }
 
 /// The edges of a file, in its order.
-pub(super) struct Edges<I> {
+pub(super) struct Edges<I, W: Column> {
     pub(super) parts: Vec<Vec<(I, I)>>,
+    /// The weights of the edges of each part.
+    pub(super) weights: Vec<W::List>,
     pub(super) entries: u64,
     /// One more than the largest id.
     pub(super) past: u64,
 }
 
 /// Parses the text after its header.
-pub(super) fn parse<G: Grammar>(text: Text<'_>, grammar: &G) -> Result<Edges<G::Id>, At> {
+pub(super) fn parse<G: Grammar>(text: Text<'_>, grammar: &G) -> Result<Edges<G::Id, G::Column>, At> {
     let Text { mut input, mut block, mut start, lines } = text;
     let results = Mutex::new(Vec::new());
     let spare = Mutex::new(Vec::new());
@@ -139,60 +152,73 @@ pub(super) fn parse<G: Grammar>(text: Text<'_>, grammar: &G) -> Result<Edges<G::
     drop(spare);
     let mut results = unpoisoned(results.into_inner());
     results.sort_unstable_by_key(|&(index, _)| index);
-    let mut edges = Edges { parts: Vec::with_capacity(results.len()), entries: 0, past: 0 };
+    let (parts, weights) = (Vec::with_capacity(results.len()), Vec::with_capacity(results.len()));
+    let mut edges = Edges { parts, weights, entries: 0, past: 0 };
     let mut lines = lines;
     for (_, part) in results {
         if let Some((line, fault, text)) = part.fault {
+            if matches!(fault, Fault::NoMemory) {
+                return Err(Problem::NoMemory.into());
+            }
             return Err(At::line(lines + line, fault.reason(), &text));
         }
         lines += part.lines;
         edges.entries += part.pairs.len() as u64;
         edges.past = edges.past.max(part.past);
         edges.parts.push(part.pairs);
+        edges.weights.push(part.weights);
     }
     ended.map_err(|problem| at_line(problem, lines + 1))?;
     Ok(edges)
 }
 
-struct Part<I> {
+struct Part<I, W: Column> {
     pairs: Vec<(I, I)>,
+    weights: W::List,
     lines: u64,
     past: u64,
     /// The line within the block, from 1, its fault and its text.
     fault: Option<(u64, Fault, Vec<u8>)>,
 }
 
-fn parse_block<G: Grammar>(grammar: &G, text: &[u8], simple: bool) -> Part<G::Id> {
+impl<I, W: Column> Part<I, W> {
+    fn faulty(line: u64, fault: Fault, text: &[u8]) -> Self {
+        let fault = Some((line, fault, text.to_vec()));
+        Part { pairs: Vec::new(), weights: W::List::default(), lines: line, past: 0, fault }
+    }
+}
+
+fn parse_block<G: Grammar>(grammar: &G, text: &[u8], simple: bool) -> Part<G::Id, G::Column> {
     let lines = memchr::memchr_iter(b'\n', text).count();
     // An entry has at least four bytes: two digits, a blank and the end of the line.
-    let mut pairs = Vec::with_capacity(lines.min(text.len() / 4));
+    let room = lines.min(text.len() / 4);
+    let mut pairs = Vec::new();
+    let (Ok(()), Some(mut weights)) = (pairs.try_reserve_exact(room), G::Column::list(room)) else {
+        return Part::faulty(1, Fault::NoMemory, b"");
+    };
     let mut past = 0;
     let mut cursor = Cursor::new(text);
     while !cursor.is_at_end() {
         let start = cursor.at();
         let line = match grammar.line(&mut cursor) {
-            Ok(Some((from, to))) if simple && from == to => Err(Fault::Expected("an edge between two vertices")),
+            Ok(Some((from, to, _))) if simple && from == to => Err(Fault::Expected("an edge between two vertices")),
             line => line,
         };
         match line {
-            Ok(Some((from, to))) => {
+            Ok(Some((from, to, weight))) => {
                 past = past.max(from.max(to).number() + 1);
                 pairs.push((from, to));
+                weight.add_to(&mut weights);
             }
             Ok(None) => {}
             Err(fault) => {
                 let line = 1 + memchr::memchr_iter(b'\n', &text[..start]).count() as u64;
                 let end = memchr::memchr(b'\n', &text[start..]).map_or(text.len(), |end| start + end);
-                let part = Part {
-                    pairs: Vec::new(),
-                    lines: line,
-                    past,
-                    fault: Some((line, fault, text[start..end].to_vec())),
-                };
-                return part;
+                return Part::faulty(line, fault, &text[start..end]);
             }
         }
     }
     pairs.shrink_to_fit();
-    Part { pairs, lines: lines as u64, past, fault: None }
+    G::Column::shrink(&mut weights);
+    Part { pairs, weights, lines: lines as u64, past, fault: None }
 }

@@ -1,5 +1,7 @@
 //! A position in a block of lines, and the elements that all formats share.
 
+use crate::weighted::Weight;
+
 /// A position in a text that ends with a line feed.
 pub(super) struct Cursor<'a> {
     text: &'a [u8],
@@ -122,6 +124,35 @@ impl<'a> Cursor<'a> {
         true
     }
 
+    /// Reads a number that is a weight: from 0 to 3.4e38.
+    #[inline]
+    pub(super) fn weight(&mut self) -> Option<Weight> {
+        let start = self.at;
+        if let Some(whole) = self.whole().and_then(|whole| u32::try_from(whole).ok()) {
+            if !matches!(self.peek(), b'.' | b'e' | b'E' | b'd' | b'D') {
+                return Some(Weight::Whole(whole));
+            }
+        }
+        self.at = start;
+        self.any_weight()
+    }
+
+    /// Reads a weight in any notation.
+    fn any_weight(&mut self) -> Option<Weight> {
+        let start = self.at;
+        if !self.number() {
+            return None;
+        }
+        let text = std::str::from_utf8(&self.text[start..self.at]).ok()?;
+        let fortran = text.contains(['d', 'D']).then(|| text.replace(['d', 'D'], "e"));
+        let text = fortran.as_deref().unwrap_or(text);
+        match Weight::of(text.parse().ok()?)? {
+            // From the text, so that it is rounded once.
+            Weight::Real(_) => text.parse().ok().filter(|real: &f32| real.is_finite()).map(Weight::Real),
+            whole => Some(whole),
+        }
+    }
+
     #[inline]
     fn digits(&mut self) -> usize {
         let start = self.at;
@@ -157,6 +188,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::Cursor;
+    use crate::weighted::Weight;
 
     fn whole(text: &str) -> Option<u64> {
         Cursor::new(text.as_bytes()).whole()
@@ -175,6 +207,42 @@ mod tests {
         assert_eq!(whole("0000000000000000000000000000000000000000000017"), Some(17));
         assert_eq!(whole("x"), None);
         assert_eq!(whole(""), None);
+    }
+
+    fn weight(text: &str) -> Option<Weight> {
+        let mut cursor = Cursor::new(text.as_bytes());
+        cursor.weight().filter(|_| cursor.is_at_end())
+    }
+
+    #[test]
+    fn weights_are_whole_or_real_in_any_notation() {
+        for (text, value) in [
+            ("0", 0),
+            ("-0", 0),
+            ("+7", 7),
+            ("7.0", 7),
+            ("5.", 5),
+            ("1e3", 1000),
+            ("1.5d2", 150),
+            ("4294967295", u32::MAX),
+        ] {
+            assert_eq!(weight(text), Some(Weight::Whole(value)), "{text}");
+        }
+        for (text, value) in [
+            (".5", 0.5),
+            ("1.5D-1", 0.15),
+            ("0.1", 0.1),
+            ("4294967296", 4294967296.0),
+            ("1e-60", 0.0),
+            ("3.4e38", 3.4e38),
+        ] {
+            assert_eq!(weight(text), Some(Weight::Real(value)), "{text}");
+        }
+        let long = "9".repeat(30);
+        assert_eq!(weight(&long), Some(Weight::Real(1e30)));
+        for text in ["", "x", "-1", "-0.5", "nan", "inf", "-inf", "1e39", "1e999", "-1e999", ".", "1e"] {
+            assert_eq!(weight(text), None, "{text}");
+        }
     }
 
     #[test]
@@ -203,6 +271,11 @@ mod tests {
             prop_assert!(is_number(&fraction.to_string()));
             let exponent = format!("{:e}", fraction);
             prop_assert!(is_number(&exponent));
+            prop_assert_eq!(weight(&number.to_string()), Weight::of(number as f64).map(|weight| match weight {
+                Weight::Real(_) => Weight::Real(number as f32),
+                whole => whole,
+            }));
+            prop_assert_eq!(weight(&exponent).is_some(), Weight::of(fraction).is_some());
         }
     }
 }

@@ -1,12 +1,14 @@
 //! The DIMACS formats.
 //!
 //! `p edge` (or `p col`) with lines `e u v`, and the shortest-path format: `p sp` with lines
-//! `a u v length`. The first kind may have weights of vertices: `n v weight`.
+//! `a u v length`. The first kind may have weights of vertices: `n v weight`. It may also have
+//! weights of edges: `e u v weight`.
 
 use std::collections::BTreeMap;
 use std::sync::Mutex;
 
-use super::blocks::{Fault, Grammar};
+use super::blocks::{Edge, Fault, Grammar, Lines};
+use super::column::Column;
 use super::cursor::Cursor;
 use super::edge_list::further_columns;
 use super::error::{At, Problem};
@@ -74,18 +76,22 @@ fn problem<'a>(mut words: impl Iterator<Item = &'a [u8]>, line: u64) -> Result<H
     Ok(Header { vertices, entries, kind, line, weights: Mutex::default() })
 }
 
-impl Grammar for Header {
+impl<W: Column> Grammar for Lines<'_, Header, W> {
     type Id = Vertex;
+    type Column = W;
 
     #[inline]
-    fn line(&self, cursor: &mut Cursor<'_>) -> Result<Option<(Vertex, Vertex)>, Fault> {
+    fn line(&self, cursor: &mut Cursor<'_>) -> Result<Option<Edge<Vertex, W>>, Fault> {
+        let header = self.0;
         cursor.blanks();
-        let (letter, entry) = match self.kind {
-            Kind::Edges => (b'e', Fault::Expected("`e` and two vertices")),
-            Kind::Arcs => (b'a', Fault::Expected("`a`, two vertices and a length")),
+        let (letter, entry) = match (header.kind, W::IS_READ) {
+            (Kind::Edges, false) => (b'e', Fault::Expected("`e` and two vertices")),
+            (Kind::Edges, true) => (b'e', Fault::Expected("`e`, two vertices and a weight from 0 to 3.4e38")),
+            (Kind::Arcs, false) => (b'a', Fault::Expected("`a`, two vertices and a length")),
+            (Kind::Arcs, true) => (b'a', Fault::Expected("`a`, two vertices and a length from 0 to 3.4e38")),
         };
         if !cursor.take(letter) {
-            return self.other_line(cursor, entry);
+            return header.other_line(cursor, entry).map(|()| None);
         }
         if !cursor.blanks() {
             return Err(entry);
@@ -95,31 +101,35 @@ impl Grammar for Header {
             return Err(entry);
         }
         let to = cursor.whole().ok_or(entry)?;
-        match self.kind {
-            Kind::Edges if cursor.end_of_line() => {}
-            Kind::Edges => further_columns(cursor)?,
-            Kind::Arcs => {
-                if !cursor.blanks() || !cursor.number() || !cursor.end_of_line() {
-                    return Err(entry);
-                }
+        let mut weight = W::ONE;
+        if W::IS_READ || header.kind == Kind::Arcs {
+            if !cursor.blanks() {
+                return Err(entry);
             }
+            weight = W::number(cursor).ok_or(entry)?;
         }
-        from_one(from, to, self.vertices).map(Some)
+        match header.kind {
+            _ if cursor.end_of_line() => {}
+            Kind::Edges => further_columns(cursor)?,
+            Kind::Arcs => return Err(entry),
+        }
+        from_one(from, to, header.vertices).map(|(from, to)| Some((from, to, weight)))
     }
 }
 
 impl Header {
-    fn other_line(&self, cursor: &mut Cursor<'_>, entry: Fault) -> Result<Option<(Vertex, Vertex)>, Fault> {
+    /// Skips a line that is no entry.
+    fn other_line(&self, cursor: &mut Cursor<'_>, entry: Fault) -> Result<(), Fault> {
         match cursor.peek() {
             b'c' => {}
-            b'n' if self.kind == Kind::Edges => return self.weight(cursor).map(|()| None),
+            b'n' if self.kind == Kind::Edges => return self.weight(cursor),
             // The layout for a drawing of the graph.
             b'd' | b'v' | b'x' if self.kind == Kind::Edges => {}
             b'p' => return Err(Fault::Expected("only one `p` line")),
-            _ => return if cursor.end_of_line() { Ok(None) } else { Err(entry) },
+            _ => return if cursor.end_of_line() { Ok(()) } else { Err(entry) },
         }
         cursor.skip_line();
-        Ok(None)
+        Ok(())
     }
 
     /// Reads the weight of a vertex.

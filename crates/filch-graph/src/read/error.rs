@@ -87,6 +87,8 @@ pub enum Problem {
         /// Whether the number comes from a header, rather than from the largest id.
         header: bool,
     },
+    /// There is no memory for the edges.
+    NoMemory,
     /// The file was read, but no graph can be built from it.
     Build(BuildError),
 }
@@ -134,6 +136,7 @@ impl fmt::Display for Problem {
                 vertices.saturating_sub(1),
                 count(*entries, "edge", "edges")
             ),
+            Problem::NoMemory => write!(f, "there is no memory for the edges of the file"),
             Problem::Build(error) => error.fmt(f),
         }
     }

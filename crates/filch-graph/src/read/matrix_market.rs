@@ -1,9 +1,11 @@
 //! Matrix Market, the coordinate format.
 //!
 //! An entry in row i and column j is an arc from i to j, or an edge if the matrix is symmetric,
-//! skew-symmetric or hermitian.
+//! skew-symmetric or hermitian. Its value is the weight, if weights are wanted. An entry of a
+//! `pattern` has none and stands for 1.
 
-use super::blocks::{Fault, Grammar};
+use super::blocks::{Edge, Fault, Grammar, Lines};
+use super::column::Column;
 use super::cursor::Cursor;
 use super::error::{At, Problem};
 use super::input::Text;
@@ -23,11 +25,12 @@ pub(super) struct Header {
     pub(super) line: u64,
 }
 
-pub(super) fn header(text: &mut Text<'_>) -> Result<Header, At> {
+/// Reads the header. With `weighs`, the values must be possible weights.
+pub(super) fn header(text: &mut Text<'_>, weighs: bool) -> Result<Header, At> {
     let Some(banner) = text.next_line()? else {
         return Err(At { line: Some(1), problem: Problem::NoHeader(Format::MatrixMarket) });
     };
-    let (values, symmetric) = kind(banner).map_err(|reason| At::line(1, reason, banner))?;
+    let (values, symmetric) = kind(banner, weighs).map_err(|reason| At::line(1, reason, banner))?;
     loop {
         let Some(line) = text.next_line()? else {
             return Err(At { line: Some(text.lines), problem: Problem::NoHeader(Format::MatrixMarket) });
@@ -42,7 +45,7 @@ pub(super) fn header(text: &mut Text<'_>) -> Result<Header, At> {
 }
 
 /// Returns the number of values per entry, and whether the matrix is symmetric.
-fn kind(banner: &[u8]) -> Result<(usize, bool), &'static str> {
+fn kind(banner: &[u8], weighs: bool) -> Result<(usize, bool), &'static str> {
     let mut words =
         banner.split(u8::is_ascii_whitespace).filter(|word| !word.is_empty()).map(<[u8]>::to_ascii_lowercase);
     let mut word = || words.next().unwrap_or_default();
@@ -59,11 +62,16 @@ fn kind(banner: &[u8]) -> Result<(usize, bool), &'static str> {
     let values = match &*word() {
         b"pattern" => 0,
         b"real" | b"double" | b"integer" | b"unsigned-integer" => 1,
+        b"complex" if weighs => return Err("expected `pattern`, `real` or `integer` for a graph with weights"),
         b"complex" => 2,
         _ => return Err("expected `pattern`, `real`, `integer` or `complex` after `coordinate`"),
     };
     let symmetric = match &*word() {
         b"general" => false,
+        b"skew-symmetric" if weighs && values > 0 => {
+            // The value below the diagonal is the negative of the one above.
+            return Err("expected `general`, `symmetric` or `hermitian` for a graph with weights");
+        }
         b"symmetric" | b"skew-symmetric" | b"hermitian" => true,
         _ => return Err("expected `general`, `symmetric`, `skew-symmetric` or `hermitian` at the end"),
     };
@@ -100,11 +108,13 @@ pub(super) fn too_many() -> String {
     format!("expected at most {} vertices", Graph::MAX_VERTICES)
 }
 
-impl Grammar for Header {
+impl<W: Column> Grammar for Lines<'_, Header, W> {
     type Id = Vertex;
+    type Column = W;
 
     #[inline]
-    fn line(&self, cursor: &mut Cursor<'_>) -> Result<Option<(Vertex, Vertex)>, Fault> {
+    fn line(&self, cursor: &mut Cursor<'_>) -> Result<Option<Edge<Vertex, W>>, Fault> {
+        let Header { vertices, values, .. } = *self.0;
         const ENTRY: Fault = Fault::Expected("a row and a column");
         cursor.blanks();
         let Some(row) = cursor.whole() else {
@@ -118,21 +128,22 @@ impl Grammar for Header {
             return Err(ENTRY);
         }
         let column = cursor.whole().ok_or(ENTRY)?;
-        for _ in 0..self.values {
-            if !cursor.blanks() || !cursor.number() {
-                return Err(match self.values {
-                    1 => Fault::Expected("a row, a column and a value"),
-                    _ => Fault::Expected("a row, a column and the two parts of a value"),
-                });
-            }
+        let mut weight = W::ONE;
+        for _ in 0..values {
+            let number = if cursor.blanks() { W::number(cursor) } else { None };
+            weight = number.ok_or(match values {
+                1 if W::IS_READ => Fault::Expected("a row, a column and a value from 0 to 3.4e38"),
+                1 => Fault::Expected("a row, a column and a value"),
+                _ => Fault::Expected("a row, a column and the two parts of a value"),
+            })?;
         }
         if !cursor.end_of_line() {
-            return Err(match self.values {
+            return Err(match values {
                 0 => Fault::Expected("nothing after the row and the column of a `pattern`"),
                 _ => Fault::Expected("nothing after the value"),
             });
         }
-        from_one(row, column, self.vertices).map(Some)
+        from_one(row, column, vertices).map(|(row, column)| Some((row, column, weight)))
     }
 }
 

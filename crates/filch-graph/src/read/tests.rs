@@ -359,3 +359,71 @@ fn progress_ends_with_the_whole_file() {
         assert!(seen.len() >= 40);
     }
 }
+
+fn weighted(text: &str) -> Result<WeightedGraph, String> {
+    load_weighted_from("it", text.as_bytes(), &Options::new())
+        .map(|loaded| loaded.graph)
+        .map_err(|error| error.to_string())
+}
+
+#[test]
+fn weights_are_read_in_every_format() {
+    let expected = WeightedGraph::directed(3, &[(0, 1, 7), (2, 0, 0)]).unwrap();
+    for text in [
+        "p sp 3 2\na 1 2 7\na 3 1 0\n",
+        "%%MatrixMarket matrix coordinate integer general\n3 3 2\n1 2 7\n3 1 0\n",
+        "%%MatrixMarket matrix coordinate real general\n3 3 2\n1 2 7.0\n3 1 0e5\n",
+    ] {
+        assert_eq!(weighted(text).unwrap(), expected);
+    }
+    let expected = WeightedGraph::undirected(3, &[(0, 1, 2.5), (2, 1, 4.0), (1, 1, 0.0)]).unwrap();
+    for text in [
+        "# roads\n0 1 2.5\n2,1,4,9 nan\r\n1\t1\t0",
+        "p edge 3 3\nc\ne 1 2 2.5\nn 1 4\ne 3 2 4\ne 2 2 0 9\n",
+        "%%MatrixMarket matrix coordinate real symmetric\n3 3 3\n1 2 .25D+1\n3 2 4\n2 2 -0\n",
+    ] {
+        assert_eq!(weighted(text).unwrap(), expected);
+    }
+    let expected = WeightedGraph::undirected(2, &[(1, 0, 1)]).unwrap();
+    for symmetry in ["symmetric", "skew-symmetric"] {
+        let text = format!("%%MatrixMarket matrix coordinate pattern {symmetry}\n2 2 1\n2 1\n");
+        assert_eq!(weighted(&text).unwrap(), expected);
+    }
+    let text = "10 20 5\n20 30 0.5\n";
+    let loaded = load_weighted_from("it", text.as_bytes(), &Options::new().renumber(true)).unwrap();
+    assert_eq!(loaded.graph, WeightedGraph::undirected(3, &[(0, 1, 5.0), (1, 2, 0.5)]).unwrap());
+    let simple = load_weighted_from("it", &b"0 1 5\n1 0 3\n0 1 4\n"[..], &Options::new().simple(true)).unwrap();
+    assert_eq!(simple.graph, WeightedGraph::undirected(2, &[(0, 1, 3)]).unwrap());
+}
+
+#[test]
+fn a_missing_or_impossible_weight_is_said() {
+    for (text, expected) in [
+        ("0 1 5\n1 2\n", "2: expected two vertex ids and a weight from 0 to 3.4e38, found \"1 2\""),
+        ("0 1 -5\n", "1: expected two vertex ids and a weight from 0 to 3.4e38, found \"0 1 -5\""),
+        ("0 1 nan\n", "1: expected two vertex ids and a weight from 0 to 3.4e38, found \"0 1 nan\""),
+        ("0 1 inf\n", "1: expected two vertex ids and a weight from 0 to 3.4e38, found \"0 1 inf\""),
+        ("0 1 1e39\n", "1: expected two vertex ids and a weight from 0 to 3.4e38, found \"0 1 1e39\""),
+        ("0 1 red\n", "1: expected two vertex ids and a weight from 0 to 3.4e38, found \"0 1 red\""),
+        ("0 1 5x\n", "1: expected nothing but numbers after the two vertices, found \"0 1 5x\""),
+        ("p edge 2 1\ne 1 2\n", "2: expected `e`, two vertices and a weight from 0 to 3.4e38, found \"e 1 2\""),
+        ("p sp 2 1\na 1 2 -7\n", "2: expected `a`, two vertices and a length from 0 to 3.4e38, found \"a 1 2 -7\""),
+        ("p sp 2 1\na 1 3 7\n", "2: expected vertices from 1 to 2, as the header says, found \"a 1 3 7\""),
+        (
+            "%%MatrixMarket matrix coordinate real general\n2 2 1\n1 2 -7\n",
+            "3: expected a row, a column and a value from 0 to 3.4e38, found \"1 2 -7\"",
+        ),
+        (
+            "%%MatrixMarket matrix coordinate complex general\n2 2 1\n1 2 7 0\n",
+            "1: expected `pattern`, `real` or `integer` for a graph with weights, found \"%%MatrixMarket matrix coordinate complex general\"",
+        ),
+        (
+            "%%MatrixMarket matrix coordinate real skew-symmetric\n2 2 1\n1 2 7\n",
+            "1: expected `general`, `symmetric` or `hermitian` for a graph with weights, found \"%%MatrixMarket matrix coordinate real skew-symmetric\"",
+        ),
+    ] {
+        assert_eq!(weighted(text).unwrap_err(), format!("it:{expected}"));
+    }
+    let error = weighted("p sp 2 1000000000000\na 1 2 3\n").unwrap_err();
+    assert_eq!(error, "it:1: expected 1000000000000 entries, as the header says, found 1");
+}

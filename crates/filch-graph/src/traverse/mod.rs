@@ -3,7 +3,8 @@
 //! Each takes an [`Explore`](filch::explore::Explore) that sets the queue, the number of workers
 //! and the limits. All of them tolerate tasks that run twice, and the module of each says why. So
 //! they take the at-least-once exploration, on any queue. The method `memory` of each result
-//! returns what the traversal allocates. The graph has four bytes per arc and four per vertex.
+//! returns what the traversal allocates. The graph has four bytes per arc, four more per weight, and
+//! four per vertex.
 //!
 //! | traversal | task | shared memory a vertex | read-modify-writes |
 //! |---|---|---|---|
@@ -11,11 +12,13 @@
 //! | [`spanning_tree()`], [`spanning_forest()`] | a vertex | 5 bytes | one a vertex |
 //! | [`components()`] | 512 vertices | 4 bytes | one a vertex |
 //! | [`distances()`] | 512 vertices of a level | 4 bytes | three a task |
+//! | [`shortest_paths()`] | 128 entries of a bucket | 8 bytes | one for each distance that is lowered, five a task |
 
 mod closure;
 mod components;
 mod distances;
 mod effort;
+mod shortest_paths;
 mod spanning_tree;
 mod tree;
 mod unions;
@@ -24,6 +27,7 @@ pub use closure::{closure, closure_marking, Closure, Mark};
 pub use components::{components, Components};
 pub use distances::{distances, Distances};
 pub use effort::Effort;
+pub use shortest_paths::{shortest_paths, BucketWidth, BucketWidthError, ShortestPaths};
 pub use spanning_tree::{spanning_forest, spanning_tree};
 pub use tree::{Tree, TreeFlaw};
 

@@ -69,6 +69,26 @@ impl Tree {
         (0..self.parents.len() as Vertex).filter_map(|vertex| self.parent(vertex).map(|parent| (parent, vertex)))
     }
 
+    /// Returns the vertices from a root to this one, along the edges of the tree.
+    ///
+    /// `None` if the vertex is not in the tree, or if a [given](Tree::from_parents) tree has no
+    /// path from a root to it.
+    pub fn path_to(&self, vertex: Vertex) -> Option<Vec<Vertex>> {
+        let mut path = vec![vertex];
+        let mut at = vertex;
+        while self.contains(at) && path.len() <= self.parents.len() {
+            match self.parent(at) {
+                Some(parent) => at = parent,
+                None => {
+                    path.reverse();
+                    return Some(path);
+                }
+            }
+            path.push(at);
+        }
+        None
+    }
+
     /// Returns the effort of the traversal.
     pub fn effort(&self) -> &Effort {
         &self.effort
@@ -211,6 +231,16 @@ mod tests {
         assert_eq!(flaw([1, 2, 2, 4, 2, 4, NONE], &[2]), None);
         assert_eq!(flaw([0, 0, 1, 2, 2, 4, 6], &[0, 6]), None);
         assert_eq!(flaw([NONE; 7], &[]), None);
+    }
+
+    #[test]
+    fn a_path_leads_from_a_root_to_the_vertex() {
+        let tree = Tree::from_parents([1, 2, 2, 4, 2, 4, NONE].into(), vec![2]);
+        assert_eq!(tree.path_to(3), Some(vec![2, 4, 3]));
+        assert_eq!(tree.path_to(2), Some(vec![2]));
+        assert_eq!((tree.path_to(6), tree.path_to(99)), (None, None));
+        let cycle = Tree::from_parents([1, 0].into(), vec![]);
+        assert_eq!(cycle.path_to(1), None);
     }
 
     #[test]

@@ -98,6 +98,7 @@ pub(super) fn summary(
             source: None,
             vertices: partition.vertices(),
             arcs: sum(|report| report.arcs),
+            weights: None,
             partition: Some(if partition.is_hashed() { "hashed" } else { "blocks" }),
             memory_bytes: sum(|report| report.graph_bytes),
             seconds: reports.iter().map(|report| report.build_seconds).fold(0.0, f64::max),

@@ -9,6 +9,7 @@ use super::memory;
 use super::pointers;
 use super::problems::{Closure, SpanningTree};
 use super::setup::Setup;
+use super::shortest_paths;
 use crate::bench::bound::Vouched;
 use crate::bench::rounds::Effort;
 use crate::bench::Threads;
@@ -33,6 +34,11 @@ pub(crate) enum Case {
         shape: Shape,
         /// How it is stored.
         form: Form,
+    },
+    /// The distances from one vertex, by weights.
+    ShortestPaths {
+        /// The graph.
+        shape: Shape,
     },
     /// The memory use of a closure of a large graph.
     Memory,
@@ -109,8 +115,10 @@ impl fmt::Display for Task {
 
 impl fmt::Display for Case {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Case::Traversal { task, shape, form } = self else {
-            return f.write_str(memory::CASE);
+        let (task, shape, form) = match self {
+            Case::Traversal { task, shape, form } => (task, shape, form),
+            Case::ShortestPaths { shape } => return write!(f, "{}/{}", shortest_paths::TASK, shape.name),
+            Case::Memory => return f.write_str(memory::CASE),
         };
         let form = match form {
             Form::Sorted => "",
@@ -136,7 +144,10 @@ pub(super) fn all() -> Vec<Case> {
         };
         SHAPES.into_iter().flat_map(of_shape)
     };
-    [Task::Closure, Task::SpanningTree].into_iter().flat_map(of_task).chain([Case::Memory]).collect()
+    let traversals = [Task::Closure, Task::SpanningTree].into_iter().flat_map(of_task);
+    let weighted = SHAPES.into_iter().filter(|shape| shape.family != Family::Ring);
+    let shortest_paths = weighted.map(|shape| Case::ShortestPaths { shape });
+    traversals.chain(shortest_paths).chain([Case::Memory]).collect()
 }
 
 impl Shape {
@@ -159,12 +170,15 @@ impl Shape {
 impl Case {
     /// A description of the case.
     pub(crate) fn description(self) -> String {
-        let Case::Traversal { task, shape, form } = self else {
-            return memory::DESCRIPTION.to_owned();
-        };
-        let task = match task {
-            Task::Closure => format!("the vertices that can be reached from {ROOTS} vertices"),
-            Task::SpanningTree => format!("a spanning forest of {ROOTS} trees"),
+        let (task, shape, form) = match self {
+            Case::Traversal { task: Task::Closure, shape, form } => {
+                (format!("the vertices that can be reached from {ROOTS} vertices"), shape, form)
+            }
+            Case::Traversal { task: Task::SpanningTree, shape, form } => {
+                (format!("a spanning forest of {ROOTS} trees"), shape, form)
+            }
+            Case::ShortestPaths { shape } => (shortest_paths::description(), shape, Form::Sorted),
+            Case::Memory => return memory::DESCRIPTION.to_owned(),
         };
         let graph = match shape.family {
             Family::KGraph => "points in the plane, each joined to 3 near it",
@@ -182,7 +196,14 @@ impl Case {
 
     /// Measures the case, with each number of threads.
     pub(crate) fn measure(self, threads: &Threads, effort: Effort, bound: &Vouched) -> Result<Vec<Series>> {
-        let Case::Traversal { task, shape, form } = self else { return memory::measure() };
+        let (task, shape, form) = match self {
+            Case::Traversal { task, shape, form } => (task, shape, form),
+            Case::ShortestPaths { shape } => {
+                let graph = shape.generate(Form::Sorted)?;
+                return shortest_paths::measure(&self.to_string(), graph, threads, effort);
+            }
+            Case::Memory => return memory::measure(),
+        };
         let graph = shape.generate(form)?;
         match (form, task) {
             (Form::Pointers, _) => pointers::measure(graph, &self.to_string(), threads, effort),
@@ -209,6 +230,9 @@ mod tests {
             assert!(names.contains(&format!("{task}/ring-1m")));
         }
         assert!(names.contains("closure/kgraph-1m/pointers"));
+        for shape in ["kgraph-1m", "torus-1m", "random-1m-3m"] {
+            assert!(names.contains(&format!("shortest-paths/{shape}")));
+        }
         assert!(names.contains("memory/random-10m-30m"));
         assert_eq!(names.len(), all().len());
     }

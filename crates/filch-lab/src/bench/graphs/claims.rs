@@ -324,7 +324,21 @@ fn of_filch(figures: Figures<'_>) -> Vec<Verdict> {
             .map(|(unit, bytes, most)| {
                 Criterion::new("", bytes.map(Rounds::exact), Bound::AtMost(most)).with_unit(unit)
             });
+    // Dijkstra's algorithm takes at least this many times as long as delta stepping.
+    let paths = |count: usize, plain: &'static str, least: f64| {
+        let of = move |(family, _)| {
+            let is_of = |case: &Case| matches!(case, Case::ShortestPaths { shape } if shape.family == family);
+            worst_of(figures, is_of, &[count], Bound::AtLeast(least), |case, count| {
+                time_ratio(figures, case, count, plain, SPLIT)
+            })
+        };
+        FAMILIES.into_iter().filter(|(family, _)| *family != Family::Ring).flat_map(of).collect::<Vec<_>>()
+    };
     verdicts.extend([
+        claim("Shortest paths: one worker on the default queue is at least 1.4 times as fast as Dijkstra's algorithm with a binary heap.".to_owned())
+            .judged("serial / split", paths(1, SERIAL, 1.4)),
+        claim("Shortest paths: two workers on the default queue reach at least 0.9 of the throughput of two runs of Dijkstra's algorithm at the same time.".to_owned())
+            .judged("serial-pair / split", paths(THREADS, SERIAL_PAIR, 0.9)),
         claim("Closures: one worker on the default queue reaches at least 0.85 of the throughput of a plain loop.".to_owned())
             .judged("serial / split", closures(1, SERIAL, 0.85)),
         claim("Closures: two workers on the default queue reach at least 0.8 of the throughput of two plain loops at the same time.".to_owned())
@@ -359,14 +373,29 @@ fn worst(
     bound: Bound,
     figure: impl Fn(&str, usize) -> Option<Rounds>,
 ) -> Vec<Criterion> {
-    let measured = figures.cases(NANOS_A_VERTEX);
     let is_of = |case: &Case| {
         let of = |shape: cases::Shape| shape.family == family;
         matches!(case, Case::Traversal { task: own, shape, form } if *own == task && of(*shape) && *form != Form::Pointers)
     };
+    worst_of(figures, is_of, counts, bound, figure)
+}
+
+/// Returns, for each number of threads, the worst figure of these cases, like [`worst`].
+fn worst_of(
+    figures: Figures<'_>,
+    is_of: impl Fn(&Case) -> bool,
+    counts: &[usize],
+    bound: Bound,
+    figure: impl Fn(&str, usize) -> Option<Rounds>,
+) -> Vec<Criterion> {
+    let measured = figures.cases(NANOS_A_VERTEX);
     // A quick run has the small graphs, and other cases if they are named. A report's has sorted rows.
     let is_expected = |case: &Case| {
-        let Case::Traversal { shape, form, .. } = case else { return false };
+        let (shape, form) = match case {
+            Case::Traversal { shape, form, .. } => (shape, form),
+            Case::ShortestPaths { shape } => (shape, &Form::Sorted),
+            Case::Memory => return false,
+        };
         let is_small = shape.vertices <= QUICK_VERTICES;
         !figures.is_quick || is_small && (*form == Form::Sorted || figures.is_incomplete)
     };

@@ -1,4 +1,5 @@
-//! The `graphs` suite: closure and spanning tree of large graphs, on all queues and peers.
+//! The `graphs` suite: closure and spanning tree of large graphs, on all queues and peers; and
+//! shortest paths.
 //!
 //! Every sample starts a pool of its own, ends it, and is timed from inside. Threads are not
 //! pinned: the runtime and the operating system place them, as they do for users. The memory for
@@ -11,6 +12,7 @@ mod memory;
 mod pointers;
 mod problems;
 mod setup;
+mod shortest_paths;
 mod table;
 
 use std::time::Duration;
@@ -63,7 +65,11 @@ impl Suite for Graphs {
 
     /// In a quick report, neighbours are sorted: then there is time for more rounds.
     fn includes(&self, case: &Case, options: &Options) -> bool {
-        let Case::Traversal { shape, form, .. } = case else { return !options.quick };
+        let (shape, form) = match case {
+            Case::Traversal { shape, form, .. } => (shape, form),
+            Case::ShortestPaths { shape } => (shape, &Form::Sorted),
+            Case::Memory => return !options.quick,
+        };
         // A report limits the time of a case, `--rounds` does not.
         let is_short = options.limit.is_some_and(|limit| limit.time < Duration::MAX);
         !options.quick || (shape.vertices <= QUICK_VERTICES && !(is_short && *form == Form::Unsorted))
@@ -100,8 +106,10 @@ impl Suite for Graphs {
             _ => String::new(),
         };
         format!(
-            "nanoseconds per vertex, median and best of the rounds. A speed-up is relative to chase_lev on one thread.\n\
-             Redundant: tasks beyond one per vertex, with the most threads. Stolen: tasks that were taken from another worker.\n\
+            "nanoseconds per vertex, median and best of the rounds. A speed-up is relative to chase_lev on one thread, and that of\n\
+             shortest paths to Dijkstra's algorithm, which is `serial` there.\n\
+             Redundant: tasks, or visits of shortest paths, beyond one per vertex, with the most threads. Stolen: tasks that were\n\
+             taken from another worker.\n\
              The owners of ff_the, ff_cl and thep rely on a bound and have no fence. Those of ff_the-untrusted, ff_cl-untrusted\n\
              and thep-untrusted rely on none: the first push after a pop is a full barrier.{left_out}"
         )
@@ -113,7 +121,7 @@ impl Suite for Graphs {
 
     fn tables(&self, case: &Case, series: &[Series]) -> String {
         let table = match case {
-            Case::Traversal { .. } => table::table(series),
+            Case::Traversal { .. } | Case::ShortestPaths { .. } => table::table(series),
             Case::Memory => memory::table(series),
         };
         format!("\n{table}")
@@ -149,13 +157,18 @@ mod tests {
     }
 
     #[test]
-    fn a_quick_run_has_both_traversals_of_each_family_and_a_full_run_has_everything() {
+    fn a_quick_run_has_each_traversal_of_each_family_and_a_full_run_has_everything() {
         let names = selected(&Graphs::default(), true, &[]).unwrap();
-        assert_eq!(names.len(), 17);
-        for name in ["closure/kgraph-250k", "spanning-tree/torus-250k/unsorted", "closure/random-250k-750k"] {
+        assert_eq!(names.len(), 20);
+        for name in [
+            "shortest-paths/torus-250k",
+            "closure/kgraph-250k",
+            "spanning-tree/torus-250k/unsorted",
+            "closure/random-250k-750k",
+        ] {
             assert!(names.contains(&name.to_owned()), "{names:?}");
         }
-        assert!(Graphs::default().effort(&Case::Memory, &options(true, &[])).time * 17 <= Duration::from_secs(32));
+        assert!(Graphs::default().effort(&Case::Memory, &options(true, &[])).time * 20 <= Duration::from_secs(36));
         assert_eq!(selected(&Graphs::default(), false, &[]).unwrap().len(), cases::all().len());
     }
 }

@@ -1,16 +1,18 @@
 //! A case as a table, with a line for each contender and both thread counts.
 
 use super::setup::{NANOS_A_VERTEX, REDUNDANT, STOLEN};
+use crate::bench::SERIAL;
 use crate::figures::{self, number, Series};
 use crate::queue::Queue;
 use crate::stats;
 
-/// The contender and thread count whose time is the baseline of speed-ups.
-const BASELINE: (&str, usize) = (Queue::ChaseLev.name(), 1);
+/// The contenders and thread counts whose time is the baseline of speed-ups, if they were measured.
+const BASELINES: [(&str, usize); 2] = [(Queue::ChaseLev.name(), 1), (SERIAL, 1)];
 
 /// The table of a case.
 ///
-/// A speed-up is the time of filch's Chase-Lev on one thread, divided by the contender's time.
+/// A speed-up is the time of filch's Chase-Lev on one thread, divided by the contender's time. In a
+/// case without it, it is that of the serial loop.
 pub(crate) fn table(series: &[Series]) -> String {
     let find = |(name, threads): (&str, usize), unit: &str| {
         series.iter().find(|series| (series.name, series.threads, series.unit) == (name, threads, unit))
@@ -31,7 +33,7 @@ pub(crate) fn table(series: &[Series]) -> String {
     }
     header.extend(["redundant".to_owned(), "stolen".to_owned(), String::new()]);
 
-    let baseline = find(BASELINE, NANOS_A_VERTEX).map(Series::median);
+    let baseline = BASELINES.iter().find_map(|&name| find(name, NANOS_A_VERTEX)).map(Series::median);
     let line = |name: &str| {
         let mut line = vec![name.to_owned()];
         for &threads in &counts {

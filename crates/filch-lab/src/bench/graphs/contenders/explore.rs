@@ -1,6 +1,6 @@
 //! filch's exploration, on any queue.
 
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
 use crossbeam_deque::Worker;
@@ -31,22 +31,28 @@ where
 ///
 /// It is compiled once for all queues and computations.
 pub(crate) fn explored_in_pool(threads: usize, run: &mut (dyn FnMut() -> Explored<()> + Send)) -> Result<Sample> {
-    let pool = Pool::builder()
-        .threads(threads)
-        .build()
-        .with_context(|| format!("a filch pool of {threads} threads could not be started"))?;
-    pool.broadcast(|_| ());
-    let (explored, elapsed) = pool.install(|| {
-        let start = Instant::now();
-        let explored = run();
-        (explored, start.elapsed())
-    });
-    let counts = explored.counts();
+    let mut explored = None;
+    let elapsed = in_pool(threads, &mut || explored = Some(run()))?;
+    let counts = explored.as_ref().map_or(&[][..], Explored::counts);
     Ok(Sample {
         elapsed,
         tasks: Some(counts.iter().map(|counts| counts.tasks).sum()),
         stolen: Some(counts.iter().map(|counts| counts.steals).sum()),
     })
+}
+
+/// Runs in a new pool, whose threads have started, and times that.
+pub(crate) fn in_pool(threads: usize, run: &mut (dyn FnMut() + Send)) -> Result<Duration> {
+    let pool = Pool::builder()
+        .threads(threads)
+        .build()
+        .with_context(|| format!("a filch pool of {threads} threads could not be started"))?;
+    pool.broadcast(|_| ());
+    Ok(pool.install(|| {
+        let start = Instant::now();
+        run();
+        start.elapsed()
+    }))
 }
 
 /// `crossbeam-lifo`: crossbeam's deque in filch's exploration, so that only the queue differs.

@@ -9,7 +9,7 @@ mod explore;
 mod rayon;
 mod serial;
 
-pub(super) use self::explore::{explore_on, explored_in_pool};
+pub(super) use self::explore::{explore_on, explored_in_pool, in_pool};
 pub(crate) use self::serial::serial;
 
 use std::time::Duration;
