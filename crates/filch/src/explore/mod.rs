@@ -33,6 +33,8 @@ mod cancel;
 mod explored;
 mod explorer;
 mod idle_list;
+mod levels;
+mod results;
 mod roots;
 mod run_loop;
 mod shared;
@@ -52,11 +54,15 @@ pub use filch_queue::Owner;
 #[cfg(all(loom, test))]
 pub(crate) use idle_list::IdleList;
 #[cfg(all(loom, test))]
+pub(crate) use levels::{Gate, IdleWorkers, Opening};
+pub use levels::{LevelExplorer, LevelPusher};
+#[cfg(all(loom, test))]
 pub(crate) use termination::Termination;
 
 use crate::queue::{Kind, Split};
 use crate::sync::{lock, Mutex};
 use crate::Pool;
+use results::Results;
 use roots::Roots;
 use run_loop::Local;
 use shared::{Limits, Shared};
@@ -287,9 +293,7 @@ impl<'p, P, K, M> Explore<'p, P, K, M> {
             idle_list: idle_list::IdleList::new((1..explorers).map(Local::new).collect()),
             fenced: !barrier::register(),
             limits: self.limits,
-            ending: Mutex::new(None),
-            panic: Mutex::new(None),
-            ended: Mutex::new(Vec::with_capacity(explorers)),
+            results: Results::new(explorers),
             state: self.state,
             visit,
         };
