@@ -18,6 +18,7 @@
 //! [`explore_at_least_once`] lets a program choose among more queues. [`Explore`] has the other
 //! options: the queue, the number of workers, a state for each, and early stops. The
 //! [guide](mod@crate::guide::explore) says which problems tolerate repeats.
+//! [`Explore::run_by_level`] runs a worklist level by level, without queues.
 //!
 //! - The roots are collected before the first task runs.
 //! - A worker that explores runs nothing else of its pool until it finds no task. A broadcast, or a

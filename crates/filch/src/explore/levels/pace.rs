@@ -24,10 +24,16 @@ const CLAIM: (f64, f64) = (1_000.0, 20_000.0);
 /// The most tasks of a claim.
 const MAX_CLAIM: f64 = 65_536.0;
 
+/// Returns the tasks that are left until the next look, after the end of a level.
+#[inline(always)]
+pub(super) fn after_level(left: u32) -> u32 {
+    left.saturating_sub(LEVEL)
+}
+
 /// The speed of a worker.
 #[derive(Debug)]
 pub(super) struct Pace {
-    /// Tasks until the next look.
+    /// Tasks until the next look, while the worker runs none.
     pub(super) left: u32,
     granted: u32,
     /// Nanoseconds a task; `None` before the first look.
@@ -49,8 +55,11 @@ impl Pace {
         (self.last, self.tasks) = (Instant::now(), tasks);
     }
 
-    /// Measures. The worker has run this many tasks. Returns the time.
-    pub(super) fn look(&mut self, tasks: u64, has_limits: bool) -> Instant {
+    /// Measures. The worker has run this many tasks. Returns the time, and the tasks until the next
+    /// look.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn look(&mut self, tasks: u64, has_limits: bool) -> (Instant, u32) {
         let now = Instant::now();
         let elapsed = now - self.last;
         if tasks > self.tasks {
@@ -61,15 +70,8 @@ impl Pace {
         }
         let most = if has_limits { TASKS_PER_LIMIT_CHECK } else { TASKS_PER_LOOK };
         self.granted = if elapsed > SHORT { 1 } else { most.min(2 * self.granted) };
-        self.left = self.granted;
         (self.last, self.tasks) = (now, tasks);
-        now
-    }
-
-    /// Counts a level.
-    #[inline(always)]
-    pub(super) fn count_level(&mut self) {
-        self.left = self.left.saturating_sub(LEVEL);
+        (now, self.granted)
     }
 
     /// Returns whether this many tasks are worth waking another worker.

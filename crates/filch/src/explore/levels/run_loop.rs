@@ -4,7 +4,7 @@ use std::time::Instant;
 
 use super::explorer::LevelExplorer;
 use super::gate::Opening;
-use super::pace::Pace;
+use super::pace::{self, Pace};
 use super::shared::Shared;
 use super::tasks::Tasks;
 use crate::explore::explored::{Counts, Ending};
@@ -24,8 +24,6 @@ pub(super) struct Local<S> {
     seen: Opening,
     /// The time since when it has had no task.
     idle_since: Option<Instant>,
-    /// The factor of the looks with a yield before it becomes idle.
-    patience: u32,
 }
 
 impl<S> Local<S> {
@@ -38,7 +36,6 @@ impl<S> Local<S> {
             pace: Pace::new(),
             seen: Opening::default(),
             idle_since: Some(Instant::now()),
-            patience: 1,
         }
     }
 
@@ -163,7 +160,7 @@ fn wait<T, S, M, F>(shared: &Shared<T, S, M, F>, mut local: Local<S>) -> Waited<
             if let Some(opening) = shared.gate.enter(local.seen) {
                 break Some(Some(opening));
             }
-            if looks == LOOKS * (1 + local.patience) {
+            if looks == LOOKS * (1 + MAX_PATIENCE) {
                 break None;
             }
             if looks < LOOKS {
@@ -179,13 +176,11 @@ fn wait<T, S, M, F>(shared: &Shared<T, S, M, F>, mut local: Local<S>) -> Waited<
             Some(None) => return Waited::Over(local),
             Some(Some(opening)) => {
                 local.seen = opening;
-                local.patience = 1;
                 local.resume();
                 return Waited::Inside(local);
             }
             None => {}
         }
-        local.patience = MAX_PATIENCE.min(2 * local.patience);
         let seen = local.seen;
         match shared.idle.add(local, || shared.gate.is_open_since(seen)) {
             Some(needed) => local = needed,
@@ -202,8 +197,10 @@ struct Claimed<T> {
     next: usize,
     /// The end of the claim.
     end: usize,
+    /// The level, as far as there was no panic.
     level: usize,
-    /// Whether the level is in the worker's own buffer only, and the frontier is of a level before.
+    /// Whether `tasks` is a whole level in the worker's own buffer, and the frontier is of a level
+    /// before.
     is_own: bool,
 }
 
@@ -226,16 +223,17 @@ where
     let mut claimed = Claimed { tasks: Tasks::none(), next, end, level: frontier.level, is_own: false };
     let result = unwind::catch(|| run_tasks(shared, local, place, &mut claimed));
     let left = claimed.tasks.len();
-    local.counts.tasks -= left as u64;
     if place == Place::Owner {
-        claimed.tasks.give_back();
+        let position = claimed.tasks.give_back();
         if claimed.is_own {
             // SAFETY: this is the owner.
             let frontier = unsafe { shared.frontier_mut() };
             frontier.clear(claimed.level);
-            frontier.add(local.index, claimed.end);
+            frontier.add(local.index, position + left);
+            shared.gate.set_cursor(position);
+        } else {
+            shared.gate.set_cursor(claimed.next - left);
         }
-        shared.gate.set_cursor(claimed.next - left);
     } else if left > 0 || claimed.next < claimed.end {
         drop_rest(shared, claimed);
     }
@@ -250,17 +248,13 @@ where
 #[cold]
 fn drop_rest<T, S, M, F>(shared: &Shared<T, S, M, F>, mut claimed: Claimed<T>) {
     loop {
-        let tasks = claimed.tasks;
+        let tasks = std::mem::replace(&mut claimed.tasks, Tasks::none());
         unwind::catch(|| drop(tasks)).unwrap_or_else(|panic| shared.results.keep_panic(panic));
         if claimed.next == claimed.end {
             break;
         }
-        // SAFETY: this worker is inside, and has claimed them.
-        unsafe {
-            let piece = shared.frontier().piece(claimed.next, claimed.end);
-            claimed.tasks = shared.tasks_of(piece);
-            claimed.next += piece.len;
-        }
+        // SAFETY: this worker is inside.
+        unsafe { take_piece(shared, &mut claimed) };
     }
 }
 
@@ -296,19 +290,17 @@ where
     let pushed = std::mem::take(home);
     let level = claimed.level;
     let mut explorer = LevelExplorer { pushed, home, state, index, level, redundant: 0, stop: shared };
+    // Locals: what is not in `claimed` need not be right after a panic.
+    let (mut tasks, mut stolen, mut longest, mut left) = (0, 0, 0, pace.left);
     let shares = loop {
         if claimed.tasks.len() == 0 {
             if claimed.next < claimed.end || place == Place::Inside && claim(shared, pace, claimed) {
                 // SAFETY: this worker has claimed them, and is inside or the owner.
-                unsafe {
-                    let piece = shared.frontier().piece(claimed.next, claimed.end);
-                    claimed.tasks = shared.tasks_of(piece);
-                    claimed.next += piece.len;
-                    counts.tasks += piece.len as u64;
-                    counts.steals += if piece.worker == index { 0 } else { piece.len as u64 };
-                }
-                let held = claimed.end + explorer.pushed.len();
-                counts.longest = counts.longest.max(held);
+                let stole = unsafe { take_piece(shared, claimed) } != index;
+                let len = claimed.tasks.len();
+                tasks += len;
+                stolen += if stole { len } else { 0 };
+                longest = longest.max(claimed.end + explorer.pushed.len());
             } else if place == Place::Owner && !explorer.pushed.is_empty() {
                 // SAFETY: this is the owner, and all tasks of its buffer were taken.
                 unsafe {
@@ -316,13 +308,12 @@ where
                     std::mem::swap(current, &mut explorer.pushed);
                     claimed.tasks = Tasks::all_of(current);
                 }
+                claimed.is_own = true;
+                explorer.level += 1;
                 let len = claimed.tasks.len();
-                (claimed.next, claimed.end, claimed.is_own) = (len, len, true);
-                claimed.level += 1;
-                explorer.level = claimed.level;
-                counts.tasks += len as u64;
-                counts.longest = counts.longest.max(len);
-                pace.count_level();
+                tasks += len;
+                longest = longest.max(len);
+                left = pace::after_level(left);
                 if len > pace.alone && is_worth_sharing(shared, pace, len) {
                     break true;
                 }
@@ -330,16 +321,16 @@ where
                 break false;
             }
         }
-        if pace.left == 0 {
-            let left = claimed.tasks.len();
-            let now = pace.look(counts.tasks - left as u64, !shared.limits.are_none());
+        if left == 0 {
+            let waiting = claimed.tasks.len() + claimed.end - claimed.next;
+            let now;
+            (now, left) = pace.look(counts.tasks + (tasks - claimed.tasks.len()) as u64, !shared.limits.are_none());
             shared.check_limits(|| now);
-            let left = left + claimed.end - claimed.next;
-            if place == Place::Owner && left > pace.alone && is_worth_sharing(shared, pace, left) {
+            if place == Place::Owner && waiting > pace.alone && is_worth_sharing(shared, pace, waiting) {
                 break true;
             }
         }
-        pace.left -= 1;
+        left -= 1;
         if shared.is_over() {
             break false;
         }
@@ -347,8 +338,28 @@ where
             (shared.visit)(task, &mut explorer);
         }
     };
+    claimed.level = explorer.level;
+    pace.left = left;
+    counts.tasks += (tasks - claimed.tasks.len()) as u64;
+    counts.steals += stolen as u64;
+    counts.longest = counts.longest.max(longest);
     counts.redundant += explorer.redundant;
     shares
+}
+
+/// Takes the next piece of a claim. Returns the worker that has pushed it.
+///
+/// # Safety
+///
+/// The caller is inside or the owner.
+unsafe fn take_piece<T, S, M, F>(shared: &Shared<T, S, M, F>, claimed: &mut Claimed<T>) -> usize {
+    // SAFETY: the caller guarantees it, and has claimed the piece.
+    unsafe {
+        let piece = shared.frontier().piece(claimed.next, claimed.end);
+        claimed.tasks = shared.tasks_of(piece);
+        claimed.next += piece.len;
+        piece.worker
+    }
 }
 
 /// Claims tasks of the level. Returns whether any were left.

@@ -103,9 +103,9 @@ impl<T> Tasks<T> {
         self.end - self.next
     }
 
-    /// Gives all tasks up, without a drop.
-    pub(super) fn give_back(&mut self) {
-        self.next = self.end;
+    /// Gives all tasks up, without a drop. Returns where the first of them is in the buffer.
+    pub(super) fn give_back(&mut self) -> usize {
+        std::mem::replace(&mut self.next, self.end)
     }
 }
 
