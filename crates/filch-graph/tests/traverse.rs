@@ -204,14 +204,9 @@ fn repeated_tasks_are_counted_as_redundant() {
     let explore = || Explore::at_least_once().queue(twice::Twice).pool(&POOL).workers(1);
     for (name, graph) in GRAPHS.iter() {
         let (tree, forest) = (spanning_tree(graph, 0, explore()), spanning_forest(graph, explore()));
-        let (closure, distances) = (closure(graph, [0], explore()), distances(graph, [0], explore()));
+        let closure = closure(graph, [0], explore());
         let pieces = graph.vertices().div_ceil(512);
-        let efforts = [
-            (tree.effort(), 1),
-            (forest.effort(), forest.roots().len() + pieces),
-            (closure.effort(), 1),
-            (distances.effort(), 1),
-        ];
+        let efforts = [(tree.effort(), 1), (forest.effort(), forest.roots().len() + pieces), (closure.effort(), 1)];
         for (effort, roots) in efforts {
             // A pushed task runs twice. Whether a root goes through the queue is unspecified.
             let redundant = effort.redundant().unwrap();

@@ -58,7 +58,8 @@ pub struct Arguments {
     ///
     /// One of split, chase_lev, the, asymmetric, ff_the-untrusted, ff_cl-untrusted, thep-untrusted,
     /// idempotent::lifo, idempotent::fifo and idempotent::double_ended. An untrusted queue relies on
-    /// no bound of the CPU and may return a task twice, which the result tolerates.
+    /// no bound of the CPU and may return a task twice, which the result tolerates. The task bfs runs
+    /// level by level and has no queue.
     #[arg(long, value_name = "NAME", default_value_t = Queue::Split)]
     pub(super) queue: Queue,
 

@@ -10,7 +10,7 @@
 //! | [`closure()`] | a vertex | 1 byte | none; with [`Mark::Exchange`] one a vertex |
 //! | [`spanning_tree()`], [`spanning_forest()`] | a vertex | 5 bytes | one a vertex |
 //! | [`components()`] | 512 vertices | 4 bytes | one a vertex |
-//! | [`distances()`] | 512 vertices of a level | 4 bytes | three a task |
+//! | [`distances()`] | a vertex, in its level | 4 bytes | none |
 
 mod closure;
 mod components;
