@@ -159,6 +159,7 @@ pub(super) const SUITES: [Suite; 7] = [
             "idempotent::fifo",
             "idempotent::double_ended",
             "crossbeam-lifo",
+            "levels",
             "crossbeam-pool",
             "rayon-spawn",
             "rayon-frontier",
