@@ -40,8 +40,8 @@ pub mod traverse;
 
 pub use graph::{BuildError, Graph, Vertex};
 pub use traverse::{
-    closure, closure_marking, components, distances, spanning_forest, spanning_tree, Closure, Components, Distances,
-    Effort, Mark, Tree, TreeFlaw,
+    closure, closure_by_level, closure_marking, components, distances, spanning_forest, spanning_tree, Closure,
+    Components, Distances, Effort, Mark, Tree, TreeFlaw,
 };
 
 /// The examples of the README, for doc tests.

@@ -8,8 +8,8 @@ use filch::explore::Explore;
 use filch::Pool;
 use filch_graph::read::Names;
 use filch_graph::{
-    closure, components, distances, spanning_forest, spanning_tree, Closure, Components, Distances, Effort, Graph,
-    Tree, Vertex,
+    closure, closure_by_level, components, distances, spanning_forest, spanning_tree, Closure, Components, Distances,
+    Effort, Graph, Tree, Vertex,
 };
 
 use super::arguments::Task;
@@ -31,18 +31,20 @@ struct Computation<'a> {
     roots: &'a [Vertex],
     pool: &'a Pool,
     time_limit: Option<Duration>,
+    by_level: bool,
 }
 
 impl WithKind for Computation<'_> {
     type Output = Answer;
 
     fn with<K: Kind<Vertex> + Clone + Send>(self, kind: K) -> Answer {
-        let Computation { task, graph, roots, pool, time_limit } = self;
+        let Computation { task, graph, roots, pool, time_limit, by_level } = self;
         let mut explore = Explore::at_least_once().queue(kind).pool(pool);
         if let Some(limit) = time_limit {
             explore = explore.time_limit(limit);
         }
         match (task, roots) {
+            (Task::Closure, _) if by_level => Answer::Closure(closure_by_level(graph, roots.iter().copied(), explore)),
             (Task::Closure, _) => Answer::Closure(closure(graph, roots.iter().copied(), explore)),
             (Task::SpanningTree, [root, ..]) => Answer::Tree(spanning_tree(graph, *root, explore)),
             (Task::SpanningTree, []) => Answer::Tree(spanning_forest(graph, explore)),
@@ -55,8 +57,8 @@ impl WithKind for Computation<'_> {
 impl Answer {
     /// Computes the result. Without roots, a spanning tree is a forest of the whole graph.
     pub(super) fn compute(arguments: &Arguments, graph: &Graph, roots: &[Vertex], pool: &Pool) -> Result<Answer> {
-        let Arguments { task, time_limit, .. } = *arguments;
-        Ok(arguments.queue.with(Computation { task, graph, roots, pool, time_limit })?)
+        let Arguments { task, time_limit, by_level, .. } = *arguments;
+        Ok(arguments.queue.with(Computation { task, graph, roots, pool, time_limit, by_level })?)
     }
 
     /// The effort of the computation.

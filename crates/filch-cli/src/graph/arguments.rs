@@ -63,6 +63,13 @@ pub struct Arguments {
     #[arg(long, value_name = "NAME", default_value_t = Queue::Split)]
     pub(super) queue: Queue,
 
+    /// Compute the closure level by level, without queues.
+    ///
+    /// This is faster if the graph is larger than the cache and its edges lead anywhere, as in a
+    /// random graph or a social network. It is slower if neighbours have close numbers.
+    #[arg(long, conflicts_with_all = ["queue", "mpi"])]
+    pub(super) by_level: bool,
+
     /// The number of threads [default: the number of cores].
     #[arg(long, value_name = "N", value_parser = pool_threads)]
     pub(super) threads: Option<usize>,
@@ -136,6 +143,7 @@ impl Arguments {
         self.check_direction(self.directed)?;
         self.check_mpi()?;
         ensure!(!(self.forest && self.task != Task::SpanningTree), "--forest needs the task spanning-tree, not {task}");
+        ensure!(!self.by_level || self.task == Task::Closure, "--by-level needs the task closure, not {task}");
         ensure!(
             self.task != Task::Components || self.roots.is_empty(),
             "components cover the whole graph; omit --root"
@@ -149,6 +157,11 @@ impl Arguments {
             "--json and --out are the same file; give two different files"
         );
         Ok(())
+    }
+
+    /// Returns the name of the queue, unless the task runs level by level.
+    pub(super) fn queue_name(&self) -> Option<&'static str> {
+        (!self.by_level && self.task != Task::Bfs).then(|| self.queue.name())
     }
 
     /// Returns an error if the task cannot run on several ranks.
@@ -239,6 +252,7 @@ mod tests {
             ("spanning-tree roads.gr --root 1 --forest", "cannot be used with"),
             ("closure --generate torus:3x3 --mpi --out a", "cannot be used with"),
             ("closure --generate torus:3x3 --mpi --queue the", "cannot be used with"),
+            ("closure --generate torus:3x3 --by-level --queue the", "cannot be used with"),
             ("closure --generate torus:3x3,shuffled --mpi", "torus:3x3,shuffled cannot be built in parts"),
         ] {
             let refusal = parse(words).expect_err(words);

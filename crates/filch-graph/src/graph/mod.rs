@@ -10,6 +10,8 @@ mod offsets;
 
 use std::fmt;
 
+use filch::explore::{prefetch, Ahead};
+
 pub use build::BuildError;
 use offsets::Offsets;
 
@@ -75,6 +77,21 @@ impl Graph {
     #[inline]
     pub fn neighbours(&self, vertex: Vertex) -> &[Vertex] {
         &self.targets[self.offsets.range(vertex)]
+    }
+
+    /// Asks the CPU to fetch what [`neighbours`](Graph::neighbours) reads: far ahead where they are,
+    /// and nearer the first of them. See
+    /// [`run_by_level_with_prefetch`](filch::explore::Explore::run_by_level_with_prefetch).
+    ///
+    /// # Panics
+    ///
+    /// If there is no such vertex.
+    #[inline]
+    pub fn prefetch(&self, vertex: Vertex, ahead: Ahead) {
+        match ahead {
+            Ahead::Far => self.offsets.prefetch(vertex),
+            Ahead::Near => prefetch(self.neighbours(vertex).as_ptr()),
+        }
     }
 
     /// Returns the largest degree of all vertices; 0 if there are no vertices.

@@ -101,7 +101,8 @@ pub fn distances<K>(
     check_roots(graph, &roots);
     let distances: Box<[AtomicU32]> = (0..graph.vertices()).map(|_| AtomicU32::new(NONE)).collect();
     roots.retain(|&root| distances[root as usize].swap(0, Ordering::Relaxed) == NONE);
-    let explored = explore.run_by_level(roots, |vertex, worker| {
+    let prefetch = |&vertex: &Vertex, ahead| graph.prefetch(vertex, ahead);
+    let explored = explore.run_by_level_with_prefetch(roots, prefetch, |vertex, worker| {
         // Here and not outside, so that it is read once per task.
         let distances = &*distances;
         let distance = worker.level() as u32 + 1;

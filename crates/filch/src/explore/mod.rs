@@ -35,6 +35,7 @@ mod explored;
 mod explorer;
 mod idle_list;
 mod levels;
+mod prefetch;
 mod results;
 mod roots;
 mod run_loop;
@@ -57,6 +58,7 @@ pub(crate) use idle_list::IdleList;
 #[cfg(all(loom, test))]
 pub(crate) use levels::{Gate, IdleWorkers, Opening};
 pub use levels::{LevelExplorer, LevelPusher};
+pub use prefetch::{prefetch, Ahead};
 #[cfg(all(loom, test))]
 pub(crate) use termination::Termination;
 

@@ -7,7 +7,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use crate::pool;
-use filch::explore::{Cancel, Ending, Explore};
+use filch::explore::{Ahead, Cancel, Ending, Explore};
 use filch::queue::Lifo;
 use filch::{Pool, Waiting};
 
@@ -141,19 +141,17 @@ fn a_million_levels_of_one_task_run_on_one_worker() {
 
 #[test]
 fn several_workers_run_a_level_of_long_tasks() {
-    let (pool, here) = (pool(3), AtomicUsize::new(0));
+    let (pool, most) = (pool(3), AtomicUsize::new(0));
+    let here = AtomicUsize::new(0);
+    // Each level of three tasks is shared at once. Whether all workers come in time is up to the
+    // system, so there are many levels.
     let explored = Explore::exactly_once().pool(&pool).run_by_level(0..3, |_, worker| {
-        // All three run at the same time. The first level has shown how long tasks take.
-        if worker.level() == 0 {
-            compute(1000);
-            return worker.push(1);
-        }
-        here.fetch_add(1, Ordering::Relaxed);
-        while here.load(Ordering::Relaxed) < 3 {
-            thread::yield_now();
-        }
+        most.fetch_max(1 + here.fetch_add(1, Ordering::Relaxed), Ordering::Relaxed);
+        compute(1000);
+        here.fetch_sub(1, Ordering::Relaxed);
+        worker.push_all((most.load(Ordering::Relaxed) < 3 && worker.level() < 2000).then_some(0));
     });
-    assert_eq!(explored.states().len(), 3);
+    assert_eq!((explored.states().len(), most.into_inner()), (3, 3));
     assert!(explored.total().steals > 0);
 }
 
@@ -404,4 +402,53 @@ fn workers_that_fell_asleep_are_woken_for_a_large_level() {
     });
     assert_eq!(explored.total().tasks, 1 + 20 * 102);
     assert!(names.into_inner().unwrap().len() > 1);
+}
+
+#[test]
+fn most_tasks_of_a_large_level_are_fetched_for_twice() {
+    const TASKS: usize = 10_000;
+    for threads in [1, 3] {
+        let (pool, tally) = (pool(threads), Tally::default());
+        let calls: Vec<[AtomicUsize; 2]> = (0..TASKS).map(|_| Default::default()).collect();
+        let roots: Vec<_> = (0..TASKS as u32).map(|n| Counted::new(n, &tally)).collect();
+        let count = |of: &AtomicUsize| of.load(Ordering::Relaxed);
+        let explored = Explore::exactly_once().pool(&pool).run_by_level_with_prefetch(
+            roots,
+            |task, ahead| {
+                let [far, near] = &calls[task.0 as usize];
+                let call = match ahead {
+                    Ahead::Far => far,
+                    Ahead::Near => near,
+                };
+                call.fetch_add(1, Ordering::Relaxed);
+            },
+            |task, _| {
+                let [far, near] = &calls[task.0 as usize];
+                // The first tasks of a claim are fetched for once, or not at all. A level that is
+                // shared after some tasks fetches again for those that follow.
+                assert!(count(far) <= 2 && count(near) <= 2);
+            },
+        );
+        let fetched = calls.iter().filter(|[far, near]| count(far) > 0 && count(near) > 0).count();
+        assert!(fetched > TASKS / 2, "{fetched} tasks are fetched for");
+        assert_eq!(explored.total().tasks, TASKS as u64);
+        tally.check();
+    }
+}
+
+#[test]
+fn a_panic_in_the_prefetch_stops_the_exploration_and_every_task_is_dropped_once() {
+    for threads in [1, 2] {
+        let (pool, tally, calls) = (pool(threads), Tally::default(), AtomicUsize::new(0));
+        let roots: Vec<_> = (0..1000).map(|n| Counted::new(n, &tally)).collect();
+        let caught = catch_unwind(AssertUnwindSafe(|| {
+            let _ = Explore::exactly_once().pool(&pool).run_by_level_with_prefetch(
+                roots,
+                |_, _| assert!(calls.fetch_add(1, Ordering::Relaxed) != 100, "prefetch"),
+                |task, worker| worker.push(task),
+            );
+        }));
+        assert_eq!(*caught.unwrap_err().downcast::<&str>().unwrap(), "prefetch");
+        tally.check();
+    }
 }

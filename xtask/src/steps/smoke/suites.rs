@@ -160,6 +160,7 @@ pub(super) const SUITES: [Suite; 7] = [
             "idempotent::double_ended",
             "crossbeam-lifo",
             "levels",
+            "levels-prefetch",
             "crossbeam-pool",
             "rayon-spawn",
             "rayon-frontier",

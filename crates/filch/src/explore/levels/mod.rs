@@ -42,6 +42,7 @@ pub(crate) use gate::{Gate, Opening};
 pub(crate) use idle::IdleWorkers;
 
 use super::explored::Explored;
+use super::prefetch::Ahead;
 use super::Explore;
 use run_loop::{Local, Place};
 use shared::Shared;
@@ -95,8 +96,59 @@ impl<P, K, M> Explore<'_, P, K, M> {
         M: Fn(usize) -> S + Sync,
         F: Fn(T, &mut LevelExplorer<'_, T, S>) + Sync,
     {
+        self.run_by_level_with_prefetch(roots, |_: &T, _| {}, visit)
+    }
+
+    /// Runs like [`run_by_level`](Explore::run_by_level), and fetches ahead what tasks need.
+    ///
+    /// The tasks of a level are known before they run. So a worker can call `prefetch` on a task
+    /// that it runs [sixteen tasks later](Ahead::Far), and once more [eight tasks
+    /// later](Ahead::Near). That calls [`prefetch`](crate::explore::prefetch()) on the addresses that
+    /// the visit of that task will read. It pays if the data of the tasks does not fit the cache and
+    /// the CPU cannot guess the addresses.
+    ///
+    /// ```
+    /// use filch::explore::{prefetch, Ahead, Explore};
+    ///
+    /// // Each page has a text, and the number of another one.
+    /// let pages: Vec<(String, usize)> = (0..1000).map(|n| (format!("page {n}"), n * 7 % 1000)).collect();
+    /// let explored = Explore::exactly_once().state(|_| 0).run_by_level_with_prefetch(
+    ///     0..100usize,
+    ///     |&page, ahead| match ahead {
+    ///         Ahead::Far => prefetch(&raw const pages[page]),
+    ///         Ahead::Near => prefetch(pages[page].0.as_ptr()),
+    ///     },
+    ///     |page, worker| {
+    ///         let (text, next) = &pages[page];
+    ///         *worker.state() += text.len();
+    ///         worker.push_all((worker.level() < 5).then_some(*next));
+    ///     },
+    /// );
+    /// assert_eq!(explored.total().tasks, 600);
+    /// ```
+    ///
+    /// Not every task is fetched for: not the first of a claim, and none of a level of few tasks.
+    /// The worker that has called `prefetch` for a task runs it, unless the level is shared or the
+    /// exploration is stopped in between.
+    ///
+    /// # Panics
+    ///
+    /// As for [`explore`](crate::explore()).
+    pub fn run_by_level_with_prefetch<T, S, A, F>(
+        self,
+        roots: impl IntoIterator<Item = T>,
+        prefetch: A,
+        visit: F,
+    ) -> Explored<S>
+    where
+        T: Send,
+        S: Send,
+        M: Fn(usize) -> S + Sync,
+        A: Fn(&T, Ahead) + Sync,
+        F: Fn(T, &mut LevelExplorer<'_, T, S>) + Sync,
+    {
         let explorers = self.max_workers();
-        let shared = Shared::new(roots.into_iter().collect(), explorers, self.limits, self.state, visit);
+        let shared = Shared::new(roots.into_iter().collect(), explorers, self.limits, self.state, prefetch, visit);
         let go = || crate::scope(|scope| run_loop::run(&shared, scope, Local::new(0), Place::Owner));
         match self.pool {
             Some(pool) => pool.install(go),

@@ -8,6 +8,7 @@ use super::pace::{self, Pace};
 use super::shared::Shared;
 use super::tasks::Tasks;
 use crate::explore::explored::{Counts, Ending};
+use crate::explore::prefetch::{Ahead, FAR, NEAR};
 use crate::explore::results::Ended;
 use crate::explore::run_loop::{LOOKS, MAX_PATIENCE};
 use crate::sync::{spin_loop, thread, Ordering};
@@ -64,8 +65,8 @@ pub(super) enum Place {
 }
 
 /// Runs a worker on this thread.
-pub(super) fn run<'scope, T, S, M, F>(
-    shared: &'scope Shared<T, S, M, F>,
+pub(super) fn run<'scope, T, S, M, A, F>(
+    shared: &'scope Shared<T, S, M, A, F>,
     scope: &Scope<'scope>,
     mut local: Local<S>,
     mut place: Place,
@@ -73,6 +74,7 @@ pub(super) fn run<'scope, T, S, M, F>(
     T: Send,
     S: Send,
     M: Fn(usize) -> S + Sync,
+    A: Fn(&T, Ahead) + Sync,
     F: Fn(T, &mut LevelExplorer<'_, T, S>) + Sync,
 {
     loop {
@@ -117,11 +119,12 @@ pub(super) fn run<'scope, T, S, M, F>(
 /// Opens the gate for what is left of the level, and wakes workers. The caller is the owner.
 #[cold]
 #[inline(never)]
-fn open<'scope, T, S, M, F>(shared: &'scope Shared<T, S, M, F>, scope: &Scope<'scope>, local: &mut Local<S>)
+fn open<'scope, T, S, M, A, F>(shared: &'scope Shared<T, S, M, A, F>, scope: &Scope<'scope>, local: &mut Local<S>)
 where
     T: Send,
     S: Send,
     M: Fn(usize) -> S + Sync,
+    A: Fn(&T, Ahead) + Sync,
     F: Fn(T, &mut LevelExplorer<'_, T, S>) + Sync,
 {
     let first = shared.gate.cursor();
@@ -147,7 +150,7 @@ enum Waited<S> {
 }
 
 /// Waits for a level for a moment, and then leaves the thread to the pool.
-fn wait<T, S, M, F>(shared: &Shared<T, S, M, F>, mut local: Local<S>) -> Waited<S> {
+fn wait<T, S, M, A, F>(shared: &Shared<T, S, M, A, F>, mut local: Local<S>) -> Waited<S> {
     local.idle_since.get_or_insert_with(Instant::now);
     loop {
         // Relaxed: a hint, for the owner.
@@ -206,13 +209,13 @@ struct Claimed<T> {
 
 /// Runs tasks of the level, as an owner also all levels that follow, while they are small. Returns
 /// whether the level is worth sharing, and not done.
-fn work<T, S, M, F>(shared: &Shared<T, S, M, F>, local: &mut Local<S>, place: Place) -> bool
+fn work<T, S, M, A, F>(shared: &Shared<T, S, M, A, F>, local: &mut Local<S>, place: Place) -> bool
 where
-    M: Fn(usize) -> S,
-    F: Fn(T, &mut LevelExplorer<'_, T, S>) + Sync,
     T: Send,
     S: Send,
-    M: Sync,
+    M: Fn(usize) -> S + Sync,
+    A: Fn(&T, Ahead) + Sync,
+    F: Fn(T, &mut LevelExplorer<'_, T, S>) + Sync,
 {
     // SAFETY: this worker is inside or the owner.
     let frontier = unsafe { shared.frontier() };
@@ -246,7 +249,7 @@ where
 
 /// Drops the tasks of a claim that are left. The worker is inside.
 #[cold]
-fn drop_rest<T, S, M, F>(shared: &Shared<T, S, M, F>, mut claimed: Claimed<T>) {
+fn drop_rest<T, S, M, A, F>(shared: &Shared<T, S, M, A, F>, mut claimed: Claimed<T>) {
     loop {
         let tasks = std::mem::replace(&mut claimed.tasks, Tasks::none());
         unwind::catch(|| drop(tasks)).unwrap_or_else(|panic| shared.results.keep_panic(panic));
@@ -261,8 +264,8 @@ fn drop_rest<T, S, M, F>(shared: &Shared<T, S, M, F>, mut claimed: Claimed<T>) {
 /// Runs tasks until none is left, the exploration is over or, for an owner, the level is worth
 /// sharing. Returns whether it is.
 #[inline(never)]
-fn run_tasks<T, S, M, F>(
-    shared: &Shared<T, S, M, F>,
+fn run_tasks<T, S, M, A, F>(
+    shared: &Shared<T, S, M, A, F>,
     local: &mut Local<S>,
     place: Place,
     claimed: &mut Claimed<T>,
@@ -271,11 +274,12 @@ where
     T: Send,
     S: Send,
     M: Fn(usize) -> S + Sync,
+    A: Fn(&T, Ahead) + Sync,
     F: Fn(T, &mut LevelExplorer<'_, T, S>) + Sync,
 {
     let Local { index, state, counts, pace, .. } = local;
     let index = *index;
-    if place == Place::Inside && !claim(shared, pace, claimed) || claimed.next == claimed.end {
+    if place == Place::Inside && !claim(shared, pace, claimed) || claimed.next >= claimed.end {
         return false;
     }
     if counts.tasks == 0 {
@@ -283,6 +287,10 @@ where
     }
     if shared.is_over() {
         return false;
+    }
+    let waiting = claimed.end - claimed.next;
+    if place == Place::Owner && waiting > pace.alone && is_worth_sharing(shared, pace, waiting) {
+        return true;
     }
     let state = state.get_or_insert_with(|| (shared.state)(index));
     // SAFETY: this worker is inside or the owner, and its buffer is not used elsewhere.
@@ -293,34 +301,6 @@ where
     // Locals: what is not in `claimed` need not be right after a panic.
     let (mut tasks, mut stolen, mut longest, mut left) = (0, 0, 0, pace.left);
     let shares = loop {
-        if claimed.tasks.len() == 0 {
-            if claimed.next < claimed.end || place == Place::Inside && claim(shared, pace, claimed) {
-                // SAFETY: this worker has claimed them, and is inside or the owner.
-                let stole = unsafe { take_piece(shared, claimed) } != index;
-                let len = claimed.tasks.len();
-                tasks += len;
-                stolen += if stole { len } else { 0 };
-                longest = longest.max(claimed.end + explorer.pushed.len());
-            } else if place == Place::Owner && !explorer.pushed.is_empty() {
-                // SAFETY: this is the owner, and all tasks of its buffer were taken.
-                unsafe {
-                    let current = shared.current_of(index);
-                    std::mem::swap(current, &mut explorer.pushed);
-                    claimed.tasks = Tasks::all_of(current);
-                }
-                claimed.is_own = true;
-                explorer.level += 1;
-                let len = claimed.tasks.len();
-                tasks += len;
-                longest = longest.max(len);
-                left = pace::after_level(left);
-                if len > pace.alone && is_worth_sharing(shared, pace, len) {
-                    break true;
-                }
-            } else {
-                break false;
-            }
-        }
         if left == 0 {
             let waiting = claimed.tasks.len() + claimed.end - claimed.next;
             let now;
@@ -330,13 +310,52 @@ where
                 break true;
             }
         }
-        left -= 1;
         if shared.is_over() {
             break false;
         }
-        if let Some(task) = claimed.tasks.next() {
-            (shared.visit)(task, &mut explorer);
-        }
+        let task = if let Some(task) = claimed.tasks.next() {
+            if let Some(far) = claimed.tasks.peek(FAR) {
+                (shared.prefetch)(far, Ahead::Far);
+            }
+            if let Some(near) = claimed.tasks.peek(NEAR) {
+                (shared.prefetch)(near, Ahead::Near);
+            }
+            task
+        } else if claimed.next < claimed.end || place == Place::Inside && claim(shared, pace, claimed) {
+            // SAFETY: this worker has claimed them, and is inside or the owner.
+            let stole = unsafe { take_piece(shared, claimed) } != index;
+            let len = claimed.tasks.len();
+            tasks += len;
+            stolen += if stole { len } else { 0 };
+            longest = longest.max(claimed.end + explorer.pushed.len());
+            continue;
+        } else if place == Place::Inside || explorer.pushed.is_empty() {
+            break false;
+        } else {
+            explorer.level += 1;
+            left = pace::after_level(left);
+            let len = explorer.pushed.len();
+            tasks += len;
+            longest = longest.max(len);
+            if len > 1 {
+                // SAFETY: this is the owner, and all tasks of its buffer were taken.
+                unsafe {
+                    let current = shared.current_of(index);
+                    std::mem::swap(current, &mut explorer.pushed);
+                    claimed.tasks = Tasks::all_of(current);
+                }
+                claimed.is_own = true;
+                if len > pace.alone && is_worth_sharing(shared, pace, len) {
+                    break true;
+                }
+                continue;
+            }
+            // The only task of a level is a level without a buffer.
+            let Some(task) = explorer.pushed.pop() else { continue };
+            task
+        };
+        left = left.saturating_sub(1);
+        (shared.visit)(task, &mut explorer);
     };
     claimed.level = explorer.level;
     pace.left = left;
@@ -352,7 +371,7 @@ where
 /// # Safety
 ///
 /// The caller is inside or the owner.
-unsafe fn take_piece<T, S, M, F>(shared: &Shared<T, S, M, F>, claimed: &mut Claimed<T>) -> usize {
+unsafe fn take_piece<T, S, M, A, F>(shared: &Shared<T, S, M, A, F>, claimed: &mut Claimed<T>) -> usize {
     // SAFETY: the caller guarantees it, and has claimed the piece.
     unsafe {
         let piece = shared.frontier().piece(claimed.next, claimed.end);
@@ -363,7 +382,7 @@ unsafe fn take_piece<T, S, M, F>(shared: &Shared<T, S, M, F>, claimed: &mut Clai
 }
 
 /// Claims tasks of the level. Returns whether any were left.
-fn claim<T, S, M, F>(shared: &Shared<T, S, M, F>, pace: &Pace, claimed: &mut Claimed<T>) -> bool {
+fn claim<T, S, M, A, F>(shared: &Shared<T, S, M, A, F>, pace: &Pace, claimed: &mut Claimed<T>) -> bool {
     // SAFETY: this worker is inside.
     let len = unsafe { shared.frontier() }.len;
     let count = pace.claim(len.saturating_sub(claimed.end), shared.workers());
@@ -378,7 +397,7 @@ fn claim<T, S, M, F>(shared: &Shared<T, S, M, F>, pace: &Pace, claimed: &mut Cla
 /// Returns whether these tasks are worth the workers that are awake, or worth waking one.
 #[cold]
 #[inline(never)]
-fn is_worth_sharing<T, S, M, F>(shared: &Shared<T, S, M, F>, pace: &Pace, tasks: usize) -> bool {
+fn is_worth_sharing<T, S, M, A, F>(shared: &Shared<T, S, M, A, F>, pace: &Pace, tasks: usize) -> bool {
     // Relaxed: a hint.
     shared.workers() > 1 && (shared.searching.load(Ordering::Relaxed) > 0 || pace.is_worth_waking(tasks))
 }

@@ -17,7 +17,7 @@ use crate::sync::{AtomicBool, AtomicUsize, Ordering};
 use crate::unwind;
 
 /// The state that the workers of one exploration share.
-pub(super) struct Shared<T, S, M, F> {
+pub(super) struct Shared<T, S, M, A, F> {
     pub(super) gate: Gate,
     /// Read by the workers inside, changed by the owner of a closed gate.
     frontier: UnsafeCell<Frontier>,
@@ -31,6 +31,7 @@ pub(super) struct Shared<T, S, M, F> {
     pub(super) limits: Limits,
     pub(super) results: Results<S>,
     pub(super) state: M,
+    pub(super) prefetch: A,
     pub(super) visit: F,
 }
 
@@ -44,11 +45,11 @@ struct Buffers<T> {
 
 // SAFETY: tasks move between threads. The gate separates the uses of the cells: see `gate`. Each
 // worker inside uses its own buffer for the next level, and the tasks that it has claimed.
-unsafe impl<T: Send, S: Send, M: Sync, F: Sync> Sync for Shared<T, S, M, F> {}
+unsafe impl<T: Send, S: Send, M: Sync, A: Sync, F: Sync> Sync for Shared<T, S, M, A, F> {}
 
-impl<T, S, M, F> Shared<T, S, M, F> {
+impl<T, S, M, A, F> Shared<T, S, M, A, F> {
     /// Returns the state of an exploration with these roots, whose gate is closed.
-    pub(super) fn new(roots: Vec<T>, explorers: usize, limits: Limits, state: M, visit: F) -> Self {
+    pub(super) fn new(roots: Vec<T>, explorers: usize, limits: Limits, state: M, prefetch: A, visit: F) -> Self {
         let mut roots = Some(roots);
         let buffers = (0..explorers).map(|_| {
             let next = UnsafeCell::new(roots.take().unwrap_or_default());
@@ -64,6 +65,7 @@ impl<T, S, M, F> Shared<T, S, M, F> {
             limits,
             results: Results::new(explorers),
             state,
+            prefetch,
             visit,
         };
         shared.frontier.get_mut().level = usize::MAX;
@@ -201,7 +203,7 @@ impl<T, S, M, F> Shared<T, S, M, F> {
     }
 }
 
-impl<T: Send, S: Send, M: Sync, F: Sync> Stop for Shared<T, S, M, F> {
+impl<T: Send, S: Send, M: Sync, A: Sync, F: Sync> Stop for Shared<T, S, M, A, F> {
     fn stop(&self) {
         self.stop(Ending::Stopped);
     }

@@ -103,6 +103,13 @@ impl<T> Tasks<T> {
         self.end - self.next
     }
 
+    /// Returns the task that comes after this many others.
+    #[inline(always)]
+    pub(super) fn peek(&self, ahead: usize) -> Option<&T> {
+        // SAFETY: it belongs to this, and was not taken.
+        (ahead < self.len()).then(|| unsafe { &*self.buffer.add(self.next + ahead) })
+    }
+
     /// Gives all tasks up, without a drop. Returns where the first of them is in the buffer.
     pub(super) fn give_back(&mut self) -> usize {
         std::mem::replace(&mut self.next, self.end)

@@ -23,7 +23,7 @@ use filch_graph::{Graph, Vertex};
 use filch_queue::ExactlyOnce;
 
 use self::crossbeam_pool::crossbeam_pool;
-use self::explore::{levels, CrossbeamLifo};
+use self::explore::{levels, levels_prefetch, CrossbeamLifo};
 use self::rayon::{rayon_frontier, rayon_spawn};
 use super::problems::Problem;
 use crate::bench::bound::Vouched;
@@ -113,6 +113,7 @@ pub(crate) fn parallel<P: Problem + 'static>(bound: &Vouched) -> Result<Vec<Para
         explore(Queue::DoubleEnded.name(), None, DoubleEnded),
         Parallel { is_exact: true, ..explore(CROSSBEAM_LIFO, None, CrossbeamLifo) },
         Parallel { name: "levels", note: None, is_exact: true, run: Box::new(levels) },
+        Parallel { name: "levels-prefetch", note: None, is_exact: true, run: Box::new(levels_prefetch) },
         Parallel { name: "crossbeam-pool", note: None, is_exact: true, run: Box::new(crossbeam_pool) },
         // Its tasks are not counted, so nothing could be checked.
         Parallel { name: "rayon-spawn", note: None, is_exact: false, run: Box::new(rayon_spawn) },
