@@ -18,7 +18,7 @@
 //! loop. If the rest of a level is worth sharing, the owner opens the gate for it.
 //!
 //! **No thread waits for long.** A worker that finds no task in an open level waits for the next for
-//! ten microseconds. Then it joins the list of idle workers, and its thread goes back to the pool.
+//! some tens of microseconds: waking it later takes about as long. Then it joins the list of idle workers, and its thread goes back to the pool.
 //! An owner that opens the gate takes workers from that list, as many as the level keeps busy, and
 //! spawns each into the scope of the exploration. The end of the scope is the end of the
 //! exploration.
@@ -73,7 +73,7 @@ impl<P, K, M> Explore<'_, P, K, M> {
     /// It is good for searches by breadth, and for worklists with levels of thousands of short
     /// tasks: a push is that of a vector, and workers claim tasks in chunks. Levels that take less
     /// than some microseconds run on one worker, which does not synchronize with the others. So a
-    /// million levels of a task each take some milliseconds.
+    /// million levels of a short task each take some milliseconds.
     ///
     /// - There are no queues. The [kind of the queues](Explore::queue) has no effect, and neither has
     ///   the promise: each task runs once also with [`at_least_once`](Explore::at_least_once).
