@@ -147,9 +147,9 @@ pub fn closure_marking<K: Kind<Vertex>>(
 /// It finds the same vertices. All vertices at one distance from the roots are visited before those
 /// at the next, without queues, so the kind of the queues has no effect. A worker fetches what it
 /// needs for the next vertices while it visits one. That suits graphs whose neighbours are anywhere
-/// in memory, as in a random graph or a social network: there it is several times as fast, if the
-/// graph does not fit the cache. If neighbours are close in memory, as in a torus whose rows are
-/// sorted, [`closure()`] is faster.
+/// in memory, as in a random graph: there it is two to three times as fast, if the graph does not
+/// fit the cache. If neighbours are close in memory, as in a torus whose rows are sorted,
+/// [`closure()`] is twice as fast.
 ///
 /// ```
 /// use filch::explore::Explore;
