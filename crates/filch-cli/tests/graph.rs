@@ -50,7 +50,8 @@ fn every_queue_finds_the_same_on_one_thread_and_on_several() {
                 // All weights are the same.
                 let graph = "torus:30x20,weights=4-4";
                 let text = shown(&folder, &format!("{task} --generate {graph} --queue {queue} --threads {threads}"));
-                assert!(text.contains(part) && text.contains(queue), "{text}");
+                let order = if task == "bfs" { "level by level" } else { queue };
+                assert!(text.contains(part) && text.contains(order), "{text}");
             }
         }
     }
@@ -67,6 +68,13 @@ fn a_fence_free_queue_is_named_untrusted_under_its_earlier_name_too() {
 }
 
 #[test]
+fn a_closure_by_level_has_no_queue() {
+    let folder = Folder::new(&[]);
+    let text = shown(&folder, "closure --generate random:5000,50000 --by-level --threads 2");
+    assert!(text.contains("5,000 of 5,000 (100.00 %)") && text.contains("2 threads, level by level"), "{text}");
+}
+
+#[test]
 fn the_summary_is_the_same_as_json() {
     let folder = Folder::new(&[]);
     let text = shown(&folder, "bfs --generate grid:50x40 --root 0 --root 1999 --json summary.json");
@@ -75,7 +83,7 @@ fn the_summary_is_the_same_as_json() {
     }
     let json = folder.json("summary.json");
     assert_eq!(json["task"], "bfs");
-    assert_eq!(json["queue"], "split");
+    assert_eq!(json["queue"], serde_json::Value::Null);
     assert_eq!(json["ending"], "complete");
     assert_eq!(json["graph"]["vertices"], 2000);
     assert_eq!(json["graph"]["arcs"], 2 * (49 * 40 + 50 * 39));

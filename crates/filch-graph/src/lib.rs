@@ -41,8 +41,8 @@ mod weighted;
 
 pub use graph::{BuildError, Graph, Vertex};
 pub use traverse::{
-    closure, closure_marking, components, distances, shortest_paths, spanning_forest, spanning_tree, BucketWidth,
-    BucketWidthError, Closure, Components, Distances, Effort, Mark, ShortestPaths, Tree, TreeFlaw,
+    closure, closure_by_level, closure_marking, components, distances, shortest_paths, spanning_forest, spanning_tree,
+    BucketWidth, BucketWidthError, Closure, Components, Distances, Effort, Mark, ShortestPaths, Tree, TreeFlaw,
 };
 pub use weighted::WeightedGraph;
 

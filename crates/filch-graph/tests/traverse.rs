@@ -9,7 +9,9 @@ use filch::queue::{Asymmetric, Bound, ChaseLev, Delta, FfCl, FfThe, Kind, The, T
 use filch::queue::{DoubleEnded, Fifo, Lifo, UntrustedFfCl, UntrustedFfThe, UntrustedThep};
 use filch::Pool;
 use filch_graph::generate::Recipe;
-use filch_graph::{closure, closure_marking, components, distances, serial, spanning_forest, spanning_tree};
+use filch_graph::{
+    closure, closure_by_level, closure_marking, components, distances, serial, spanning_forest, spanning_tree,
+};
 use filch_graph::{Closure, Components, Distances, Graph, Mark, Tree, Vertex};
 use proptest::prelude::*;
 
@@ -60,6 +62,8 @@ fn traverse<K: Kind<Vertex> + Clone>(graph: &Graph, explore: &Explore<'_, AtLeas
     let closures = roots.iter().flat_map(|roots| marks.map(|mark| (roots, mark)));
     let closures =
         closures.map(|(roots, mark)| (roots.clone(), closure_marking(graph, roots.clone(), mark, explore.clone())));
+    let by_level = |roots: &Vec<Vertex>| (roots.clone(), closure_by_level(graph, roots.clone(), explore.clone()));
+    let closures = closures.chain(roots.iter().map(by_level));
     Results {
         closures: closures.collect(),
         distances: roots
@@ -204,14 +208,9 @@ fn repeated_tasks_are_counted_as_redundant() {
     let explore = || Explore::at_least_once().queue(twice::Twice).pool(&POOL).workers(1);
     for (name, graph) in GRAPHS.iter() {
         let (tree, forest) = (spanning_tree(graph, 0, explore()), spanning_forest(graph, explore()));
-        let (closure, distances) = (closure(graph, [0], explore()), distances(graph, [0], explore()));
+        let closure = closure(graph, [0], explore());
         let pieces = graph.vertices().div_ceil(512);
-        let efforts = [
-            (tree.effort(), 1),
-            (forest.effort(), forest.roots().len() + pieces),
-            (closure.effort(), 1),
-            (distances.effort(), 1),
-        ];
+        let efforts = [(tree.effort(), 1), (forest.effort(), forest.roots().len() + pieces), (closure.effort(), 1)];
         for (effort, roots) in efforts {
             // A pushed task runs twice. Whether a root goes through the queue is unspecified.
             let redundant = effort.redundant().unwrap();

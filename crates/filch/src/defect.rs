@@ -89,6 +89,12 @@ pub(crate) enum Defect {
     ScopeIgnoresClaimed,
     /// A stolen task reports its end before it has run what it has spawned.
     FinishesBeforeItsTasks,
+    /// A worker enters a level though no other worker is inside.
+    EntersClosedLevels,
+    /// A worker leaves a level without release.
+    LeavesWithoutRelease,
+    /// A worker becomes idle without a look at the level.
+    IdlesWithoutLook,
 }
 
 impl Defect {

@@ -7,8 +7,8 @@ use anyhow::{bail, Result};
 use filch::explore::Explore;
 use filch::Pool;
 use filch_graph::{
-    closure, components, distances, shortest_paths, spanning_forest, spanning_tree, BucketWidth, Closure, Components,
-    Distances, Effort, ShortestPaths, Tree, Vertex,
+    closure, closure_by_level, components, distances, shortest_paths, spanning_forest, spanning_tree, BucketWidth,
+    Closure, Components, Distances, Effort, ShortestPaths, Tree, Vertex,
 };
 
 use super::arguments::Task;
@@ -33,19 +33,21 @@ struct Computation<'a> {
     width: BucketWidth,
     pool: &'a Pool,
     time_limit: Option<Duration>,
+    by_level: bool,
 }
 
 impl WithKind for Computation<'_> {
     type Output = Result<Answer>;
 
     fn with<K: Kind<Vertex> + Clone + Send>(self, kind: K) -> Result<Answer> {
-        let Computation { task, stored, roots, width, pool, time_limit } = self;
+        let Computation { task, stored, roots, width, pool, time_limit, by_level } = self;
         let mut explore = Explore::at_least_once().queue(kind).pool(pool);
         if let Some(limit) = time_limit {
             explore = explore.time_limit(limit);
         }
         let graph = stored.graph();
         Ok(match (task, roots) {
+            (Task::Closure, _) if by_level => Answer::Closure(closure_by_level(graph, roots.iter().copied(), explore)),
             (Task::Closure, _) => Answer::Closure(closure(graph, roots.iter().copied(), explore)),
             (Task::SpanningTree, [root, ..]) => Answer::Tree(spanning_tree(graph, *root, explore)),
             (Task::SpanningTree, []) => Answer::Tree(spanning_forest(graph, explore)),
@@ -62,9 +64,9 @@ impl WithKind for Computation<'_> {
 impl Answer {
     /// Computes the result. Without roots, a spanning tree is a forest of the whole graph.
     pub(super) fn compute(arguments: &Arguments, stored: &Stored, roots: &[Vertex], pool: &Pool) -> Result<Answer> {
-        let Arguments { task, time_limit, .. } = *arguments;
+        let Arguments { task, time_limit, by_level, .. } = *arguments;
         let width = arguments.delta.unwrap_or_default();
-        arguments.queue.with(Computation { task, stored, roots, width, pool, time_limit })?
+        arguments.queue.with(Computation { task, stored, roots, width, pool, time_limit, by_level })?
     }
 
     /// The effort of the computation.

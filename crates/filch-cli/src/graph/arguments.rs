@@ -66,9 +66,17 @@ pub struct Arguments {
     ///
     /// One of split, chase_lev, the, asymmetric, ff_the-untrusted, ff_cl-untrusted, thep-untrusted,
     /// idempotent::lifo, idempotent::fifo and idempotent::double_ended. An untrusted queue relies on
-    /// no bound of the CPU and may return a task twice, which the result tolerates.
+    /// no bound of the CPU and may return a task twice, which the result tolerates. The task bfs runs
+    /// level by level and has no queue.
     #[arg(long, value_name = "NAME", default_value_t = Queue::Split)]
     pub(super) queue: Queue,
+
+    /// Compute the closure level by level, without queues.
+    ///
+    /// This is faster if the graph is larger than the cache and its edges lead anywhere, as in a
+    /// random graph or a social network. It is slower if neighbours have close numbers.
+    #[arg(long, conflicts_with_all = ["queue", "mpi"])]
+    pub(super) by_level: bool,
 
     /// The number of threads [default: the number of cores].
     #[arg(long, value_name = "N", value_parser = pool_threads)]
@@ -159,6 +167,7 @@ impl Arguments {
             return Err(GenerateError::NoWeights { recipe }.into());
         }
         ensure!(!(self.forest && self.task != Task::SpanningTree), "--forest needs the task spanning-tree, not {task}");
+        ensure!(!self.by_level || self.task == Task::Closure, "--by-level needs the task closure, not {task}");
         ensure!(
             self.task != Task::Components || self.roots.is_empty(),
             "components cover the whole graph; omit --root"
@@ -172,6 +181,11 @@ impl Arguments {
             "--json and --out are the same file; give two different files"
         );
         Ok(())
+    }
+
+    /// Returns the name of the queue, unless the task runs level by level.
+    pub(super) fn queue_name(&self) -> Option<&'static str> {
+        (!self.by_level && self.task != Task::Bfs).then(|| self.queue.name())
     }
 
     /// Returns an error if the task cannot run on several ranks.
@@ -276,6 +290,7 @@ mod tests {
             ("spanning-tree roads.gr --root 1 --forest", "cannot be used with"),
             ("closure --generate torus:3x3 --mpi --out a", "cannot be used with"),
             ("closure --generate torus:3x3 --mpi --queue the", "cannot be used with"),
+            ("closure --generate torus:3x3 --by-level --queue the", "cannot be used with"),
             ("closure --generate torus:3x3,shuffled --mpi", "torus:3x3,shuffled cannot be built in parts"),
         ] {
             let refusal = parse(words).expect_err(words);

@@ -38,7 +38,8 @@ pub(super) struct Summary {
 
 #[derive(Debug, Serialize)]
 pub(super) struct Process {
-    queue: &'static str,
+    /// `None` if it runs level by level.
+    queue: Option<&'static str>,
     threads: usize,
 }
 
@@ -132,7 +133,7 @@ impl Summary {
         };
         Summary {
             task: arguments.task.name(),
-            process: Some(Process { queue: arguments.queue.name(), threads }),
+            process: Some(Process { queue: arguments.queue_name(), threads }),
             graph: GraphSummary {
                 name: input.name.clone(),
                 source: Some(Source { format: input.format.clone(), directed: input.directed }),
@@ -207,7 +208,7 @@ impl fmt::Display for Summary {
         };
         write!(f, "{}{from} on ", self.task)?;
         if let Some(Process { queue, threads: count }) = self.process {
-            writeln!(f, "{}, {queue}\n", threads(count))?;
+            writeln!(f, "{}, {}\n", threads(count), queue.unwrap_or("level by level"))?;
         }
         if let Shares::Ranks { ranks } = &self.shares {
             let count = counted(ranks.len(), "rank", "ranks");

@@ -13,6 +13,8 @@ mod offsets;
 use std::fmt;
 use std::ops::Range;
 
+use filch::explore::{prefetch, Ahead};
+
 pub(crate) use build::has_memory;
 pub(crate) use edge_list::EdgeList;
 pub use error::BuildError;
@@ -92,6 +94,21 @@ impl Graph {
     #[inline]
     pub(crate) fn ends(&self, arcs: Range<usize>) -> &[Vertex] {
         &self.targets[arcs]
+    }
+
+    /// Asks the CPU to fetch what [`neighbours`](Graph::neighbours) reads: far ahead where they are,
+    /// and nearer the first of them. See
+    /// [`run_by_level_with_prefetch`](filch::explore::Explore::run_by_level_with_prefetch).
+    ///
+    /// # Panics
+    ///
+    /// If there is no such vertex.
+    #[inline]
+    pub fn prefetch(&self, vertex: Vertex, ahead: Ahead) {
+        match ahead {
+            Ahead::Far => self.offsets.prefetch(vertex),
+            Ahead::Near => prefetch(self.neighbours(vertex).as_ptr()),
+        }
     }
 
     /// Returns the largest degree of all vertices; 0 if there are no vertices.

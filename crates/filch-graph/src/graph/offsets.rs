@@ -2,6 +2,8 @@
 
 use std::ops::Range;
 
+use filch::explore::prefetch;
+
 use super::Vertex;
 
 /// An index into the arcs, of 32 or 64 bits.
@@ -45,6 +47,15 @@ pub(super) enum Offsets {
 }
 
 impl Offsets {
+    /// Asks the CPU to fetch the offset of a vertex.
+    #[inline]
+    pub(super) fn prefetch(&self, vertex: Vertex) {
+        match self {
+            Offsets::Narrow(offsets) => prefetch(offsets.as_ptr().wrapping_add(vertex as usize)),
+            Offsets::Wide(offsets) => prefetch(offsets.as_ptr().wrapping_add(vertex as usize)),
+        }
+    }
+
     #[inline]
     pub(super) fn len(&self) -> usize {
         match self {

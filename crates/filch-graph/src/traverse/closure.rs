@@ -112,10 +112,7 @@ pub fn closure_marking<K: Kind<Vertex>>(
     mark: Mark,
     explore: Explore<'_, AtLeast, K>,
 ) -> Closure {
-    let mut starts: Vec<Vertex> = roots.into_iter().collect();
-    check_roots(graph, &starts);
-    let marks: Box<[AtomicU8]> = (0..graph.vertices()).map(|_| AtomicU8::new(0)).collect();
-    starts.retain(|&root| marks[root as usize].swap(1, Ordering::Relaxed) == 0);
+    let (starts, marks) = start(graph, roots);
     // Relaxed throughout: a mark says nothing about other memory. A worker that does not see a mark
     // yet repeats a visit. The end of the exploration makes all marks visible.
     let explored = match mark {
@@ -143,6 +140,59 @@ pub fn closure_marking<K: Kind<Vertex>>(
     };
     let marks: Box<[u8]> = marks.into_vec().into_iter().map(AtomicU8::into_inner).collect();
     Closure::new(marks, |reached| Effort::of(&explored, || reached))
+}
+
+/// [`closure()`], level by level.
+///
+/// It finds the same vertices. All vertices at one distance from the roots are visited before those
+/// at the next, without queues, so the kind of the queues has no effect. A worker fetches what it
+/// needs for the next vertices while it visits one. That suits graphs whose neighbours are anywhere
+/// in memory, as in a random graph: there it is two to three times as fast, if the graph does not
+/// fit the cache. If neighbours are close in memory, as in a torus whose rows are sorted,
+/// [`closure()`] is twice as fast.
+///
+/// ```
+/// use filch::explore::Explore;
+/// use filch_graph::{closure_by_level, generate};
+///
+/// let graph = generate::random(10_000, 100_000, 1)?;
+/// assert_eq!(closure_by_level(&graph, [0], Explore::at_least_once()).reached(), 10_000);
+/// # Ok::<(), generate::GenerateError>(())
+/// ```
+///
+/// # Panics
+///
+/// If a root is not a vertex of the graph.
+pub fn closure_by_level<K>(
+    graph: &Graph,
+    roots: impl IntoIterator<Item = Vertex>,
+    explore: Explore<'_, AtLeast, K>,
+) -> Closure {
+    let (starts, marks) = start(graph, roots);
+    let prefetch = |&vertex: &Vertex, ahead| graph.prefetch(vertex, ahead);
+    let explored = explore.run_by_level_with_prefetch(starts, prefetch, |vertex, worker| {
+        let marks = &*marks;
+        for &next in graph.neighbours(vertex) {
+            let mark = &marks[next as usize];
+            // Relaxed: as in `closure_marking`.
+            if mark.load(Ordering::Relaxed) == 0 {
+                mark.store(1, Ordering::Relaxed);
+                worker.push(next);
+            }
+        }
+    });
+    let marks: Box<[u8]> = marks.into_vec().into_iter().map(AtomicU8::into_inner).collect();
+    Closure::new(marks, |reached| Effort::of(&explored, || reached))
+}
+
+/// Returns the roots without repeats, and the marks, in which they are set.
+fn start(graph: &Graph, roots: impl IntoIterator<Item = Vertex>) -> (Vec<Vertex>, Box<[AtomicU8]>) {
+    let mut starts: Vec<Vertex> = roots.into_iter().collect();
+    check_roots(graph, &starts);
+    let marks: Box<[AtomicU8]> = (0..graph.vertices()).map(|_| AtomicU8::new(0)).collect();
+    // Relaxed: no worker has them yet.
+    starts.retain(|&root| marks[root as usize].swap(1, Ordering::Relaxed) == 0);
+    (starts, marks)
 }
 
 impl Closure {

@@ -9,9 +9,10 @@
 //! | traversal | task | shared memory a vertex | read-modify-writes |
 //! |---|---|---|---|
 //! | [`closure()`] | a vertex | 1 byte | none; with [`Mark::Exchange`] one a vertex |
+//! | [`closure_by_level()`] | a vertex, in its level | 1 byte | none |
 //! | [`spanning_tree()`], [`spanning_forest()`] | a vertex | 5 bytes | one a vertex |
 //! | [`components()`] | 512 vertices | 4 bytes | one a vertex |
-//! | [`distances()`] | 512 vertices of a level | 4 bytes | three a task |
+//! | [`distances()`] | a vertex, in its level | 4 bytes | none |
 //! | [`shortest_paths()`] | 128 entries of a bucket | 8 bytes | one for each distance that is lowered, five a task |
 
 mod closure;
@@ -23,7 +24,7 @@ mod spanning_tree;
 mod tree;
 mod unions;
 
-pub use closure::{closure, closure_marking, Closure, Mark};
+pub use closure::{closure, closure_by_level, closure_marking, Closure, Mark};
 pub use components::{components, Components};
 pub use distances::{distances, Distances};
 pub use effort::Effort;

@@ -41,9 +41,13 @@ impl Handle<'_> {
 }
 
 /// Control of the exploration, whatever the types of its queues and states.
-pub(super) trait Control {
+pub(super) trait Control: Stop {
     /// Wakes an idle explorer.
     fn wake_one(&self);
+}
+
+/// Stops an exploration, whatever its types.
+pub(super) trait Stop {
     /// Ends the exploration.
     fn stop(&self);
     /// Returns whether the exploration was stopped or has reached a limit.

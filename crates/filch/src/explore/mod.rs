@@ -18,6 +18,7 @@
 //! [`explore_at_least_once`] lets a program choose among more queues. [`Explore`] has the other
 //! options: the queue, the number of workers, a state for each, and early stops. The
 //! [guide](mod@crate::guide::explore) says which problems tolerate repeats.
+//! [`Explore::run_by_level`] runs a worklist level by level, without queues.
 //!
 //! - The roots are collected before the first task runs.
 //! - A worker that explores runs nothing else of its pool until it finds no task. A broadcast, or a
@@ -33,6 +34,9 @@ mod cancel;
 mod explored;
 mod explorer;
 mod idle_list;
+mod levels;
+mod prefetch;
+mod results;
 mod roots;
 mod run_loop;
 mod shared;
@@ -52,11 +56,16 @@ pub use filch_queue::Owner;
 #[cfg(all(loom, test))]
 pub(crate) use idle_list::IdleList;
 #[cfg(all(loom, test))]
+pub(crate) use levels::{Gate, IdleWorkers, Opening};
+pub use levels::{LevelExplorer, LevelPusher};
+pub use prefetch::{prefetch, Ahead};
+#[cfg(all(loom, test))]
 pub(crate) use termination::Termination;
 
 use crate::queue::{Kind, Split};
 use crate::sync::{lock, Mutex};
 use crate::Pool;
+use results::Results;
 use roots::Roots;
 use run_loop::Local;
 use shared::{Limits, Shared};
@@ -287,9 +296,7 @@ impl<'p, P, K, M> Explore<'p, P, K, M> {
             idle_list: idle_list::IdleList::new((1..explorers).map(Local::new).collect()),
             fenced: !barrier::register(),
             limits: self.limits,
-            ending: Mutex::new(None),
-            panic: Mutex::new(None),
-            ended: Mutex::new(Vec::with_capacity(explorers)),
+            results: Results::new(explorers),
             state: self.state,
             visit,
         };

@@ -24,10 +24,10 @@ const SHORT: Duration = Duration::from_micros(100);
 const TASKS_PER_LENGTH_CHECK: u32 = 1024;
 /// The number of looks at other queues, without a yield, before an explorer becomes idle. As many
 /// looks with a yield follow, or more.
-const LOOKS: u32 = 32;
+pub(super) const LOOKS: u32 = 32;
 /// The largest factor of the looks with a yield. Each wake-up in vain doubles the factor. A chain
 /// of tasks, each pushed by the one before it, wakes an explorer in vain all the time.
-const MAX_PATIENCE: u32 = 8;
+pub(super) const MAX_PATIENCE: u32 = 8;
 /// The number of looks that a round of aborted steals counts for. A queue from which no thief can
 /// steal does not look empty.
 const LOOKS_PER_ABORT: u32 = 8;
@@ -96,7 +96,7 @@ pub(super) fn run<'scope, T, K, S, M, F>(
         searches = false;
     });
     if let Err(panic) = result {
-        unwind::keep_first(&shared.panic, panic);
+        shared.results.keep_panic(panic);
         shared.stop(Ending::Stopped);
     }
 }

@@ -5,16 +5,17 @@ use std::time::Instant;
 
 use filch_queue::{barrier, Thief};
 
-use super::explored::{Counts, Ending, Explored};
-use super::explorer::{Control, Explorer};
+use super::explored::{Ending, Explored};
+use super::explorer::{Control, Explorer, Stop};
 use super::idle_list::IdleList;
+use super::results::{Ended, Results};
 use super::roots::Roots;
 use super::run_loop::{self, Local};
 use super::termination::Termination;
 use super::Cancel;
 use crate::queue::Kind;
-use crate::sync::{fence, lock, Mutex, Ordering};
-use crate::unwind::{self, Payload};
+use crate::sync::{fence, Ordering};
+use crate::unwind;
 use crate::Scope;
 
 /// The state that the explorers of one exploration share.
@@ -30,9 +31,7 @@ pub(super) struct Shared<T, K: Kind<T>, S, M, F> {
     /// become idle.
     pub(super) fenced: bool,
     pub(super) limits: Limits,
-    pub(super) ending: Mutex<Option<Ending>>,
-    pub(super) panic: Mutex<Option<Payload>>,
-    pub(super) ended: Mutex<Vec<Ended<S>>>,
+    pub(super) results: Results<S>,
     pub(super) state: M,
     pub(super) visit: F,
 }
@@ -51,7 +50,7 @@ impl Limits {
 
     /// Returns how the exploration ends if it ends now. Asks for the time only if there is a
     /// deadline.
-    fn reached(&self, now: impl FnOnce() -> Instant) -> Option<Ending> {
+    pub(super) fn reached(&self, now: impl FnOnce() -> Instant) -> Option<Ending> {
         if self.cancel.as_ref().is_some_and(Cancel::is_cancelled) {
             return Some(Ending::Cancelled);
         }
@@ -59,35 +58,21 @@ impl Limits {
     }
 }
 
-/// The rest of an explorer that has ended. It has a state if it ever had a task.
-pub(super) struct Ended<S> {
-    index: usize,
-    state: Option<S>,
-    counts: Counts,
-}
-
-impl<S> Ended<S> {
-    /// Sorts explorers by number. It is compiled once for each state, not for each kind of queue.
-    fn sort(ended: &mut [Self]) {
-        ended.sort_unstable_by_key(|explorer| explorer.index);
-    }
-
-    /// Ends an explorer. Drops its queue: thieves of some kinds wait for its owner as long as that
-    /// exists.
-    fn of<Q>(mut local: Local<Q, S>) -> Self {
-        local.end_idle_time();
-        // First, so that nothing leaks if that panics.
-        local.drop_queue();
-        let Local { index, state, counts, .. } = local;
-        Ended { index, state, counts }
-    }
+/// Ends an explorer. Drops its queue: thieves of some kinds wait for its owner as long as that
+/// exists.
+fn end<Q, S>(mut local: Local<Q, S>) -> Ended<S> {
+    local.end_idle_time();
+    // First, so that nothing leaks if that panics.
+    local.drop_queue();
+    let Local { index, state, counts, .. } = local;
+    Ended { index, state, counts }
 }
 
 impl<T, K: Kind<T>, S, M, F> Shared<T, K, S, M, F> {
     /// Ends the exploration early. The first reason counts.
     #[cold]
     pub(super) fn stop(&self, ending: Ending) {
-        lock(&self.ending).get_or_insert(ending);
+        self.results.end(ending);
         self.termination.stop();
         self.raise_alarms();
     }
@@ -126,35 +111,24 @@ impl<T, K: Kind<T>, S, M, F> Shared<T, K, S, M, F> {
 
     /// Records an explorer that has ended, and will not be woken again.
     pub(super) fn retire(&self, local: Local<K::Owner, S>) {
-        let ended = Ended::of(local);
-        lock(&self.ended).push(ended);
+        self.results.add(end(local));
     }
 
     /// Returns the result, when all explorers have left. Drops the tasks that no explorer took, and
     /// resumes a panic.
     pub(super) fn into_explored(self) -> Explored<S> {
-        let Shared { thieves, roots, idle_list, ending, panic, ended, .. } = self;
-        let keep = |again| unwind::keep_first(&panic, again);
-        let mut ended = std::mem::take(&mut *lock(&ended));
+        let Shared { thieves, roots, idle_list, results, .. } = self;
+        let keep = |panic| results.keep_panic(panic);
         // The drop of an owner, which may be a user's, and that of a task may panic. Each queue
         // drops its tasks with its last handle, which are these.
         for local in idle_list.into_explorers() {
-            unwind::catch(|| Ended::of(local)).map_or_else(keep, |explorer| ended.push(explorer));
+            unwind::catch(|| end(local)).map_or_else(keep, |explorer| results.add(explorer));
         }
         for thief in thieves {
             unwind::catch(|| drop(thief)).unwrap_or_else(keep);
         }
         unwind::catch(|| drop(roots)).unwrap_or_else(keep);
-        if let Some(panic) = lock(&panic).take() {
-            // One by one: a second panic inside the drop of a `Vec` would abort the process.
-            ended.into_iter().for_each(unwind::discard);
-            unwind::resume(panic);
-        }
-        Ended::sort(&mut ended);
-        let counts = ended.iter().map(|explorer| explorer.counts).collect();
-        let states = ended.into_iter().filter_map(|explorer| explorer.state).collect();
-        let ending = lock(&ending).unwrap_or(Ending::Complete);
-        Explored { states, counts, ending }
+        results.into_explored()
     }
 }
 
@@ -181,7 +155,9 @@ where
             });
         }
     }
+}
 
+impl<T, K: Kind<T>, S, M, F> Stop for Controller<'_, '_, T, K, S, M, F> {
     fn stop(&self) {
         self.shared.stop(Ending::Stopped);
     }

@@ -7,6 +7,8 @@
 mod descendants;
 #[cfg(loom)]
 mod explore;
+#[cfg(loom)]
+mod levels;
 #[cfg(all(shuttle, not(loom)))]
 mod pools;
 #[cfg(loom)]

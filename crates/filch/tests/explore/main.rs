@@ -1,6 +1,7 @@
 //! Explorations: each task is run, none is left, and each way to stop works.
 
 mod each_task;
+mod levels;
 mod panicky;
 mod panics;
 mod stops;

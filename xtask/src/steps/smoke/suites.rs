@@ -159,6 +159,8 @@ pub(super) const SUITES: [Suite; 7] = [
             "idempotent::fifo",
             "idempotent::double_ended",
             "crossbeam-lifo",
+            "levels",
+            "levels-prefetch",
             "crossbeam-pool",
             "rayon-spawn",
             "rayon-frontier",

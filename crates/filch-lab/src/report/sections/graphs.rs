@@ -15,8 +15,8 @@ pub(super) fn section(results: &Results) -> Section {
         text(
             "A task is a vertex that was found. Its visit marks and pushes its neighbours. The same visit runs on every queue \
              of filch and on crossbeam's deque (`crossbeam-lifo`), in a pool written for it (`crossbeam-pool`), with a rayon \
-             spawn for each vertex, with rayon level by level (`rayon-frontier`), as a serial loop (`serial`), and as two such \
-             loops at the same time (`serial-pair`).",
+             spawn for each vertex, level by level with filch (`levels`, and `levels-prefetch`) and with rayon (`rayon-frontier`), as a serial loop \
+             (`serial`), and as two such loops at the same time (`serial-pair`).",
         ),
         text(
             "The owners of `ff_the`, `ff_cl` and `thep` rely on a bound and have no fence. Without a bound for this CPU they are \

@@ -27,6 +27,26 @@ where
     })
 }
 
+/// `levels`: explores from the roots level by level, without queues.
+pub(crate) fn levels<P: Problem>(input: &Input, problem: &P, threads: usize) -> Result<Sample> {
+    explored_in_pool(threads, &mut || {
+        Explore::exactly_once().run_by_level(input.roots.iter().copied(), |vertex, worker| {
+            problem.visit(&input.graph, vertex, |next| worker.push(next));
+        })
+    })
+}
+
+/// `levels-prefetch`: the same, and fetches the neighbours of the next vertices.
+pub(crate) fn levels_prefetch<P: Problem>(input: &Input, problem: &P, threads: usize) -> Result<Sample> {
+    explored_in_pool(threads, &mut || {
+        let prefetch = |&vertex: &Vertex, ahead| input.graph.prefetch(vertex, ahead);
+        let roots = input.roots.iter().copied();
+        Explore::exactly_once().run_by_level_with_prefetch(roots, prefetch, |vertex, worker| {
+            problem.visit(&input.graph, vertex, |next| worker.push(next));
+        })
+    })
+}
+
 /// Explores in a new pool, whose threads have started, and times that.
 ///
 /// It is compiled once for all queues and computations.

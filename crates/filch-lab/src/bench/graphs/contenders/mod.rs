@@ -1,7 +1,7 @@
 //! All contenders of the `graphs` suite.
 //!
-//! They are filch's queues and crossbeam's in the same exploration, and the same traversal written
-//! without one. Every sample starts threads of its own and ends them. It is timed from inside,
+//! They are filch's queues and crossbeam's in the same exploration, filch's exploration by level, and
+//! the same traversal written without an exploration. Every sample starts threads of its own and ends them. It is timed from inside,
 //! after they have started.
 
 mod crossbeam_pool;
@@ -23,7 +23,7 @@ use filch_graph::{Graph, Vertex};
 use filch_queue::ExactlyOnce;
 
 use self::crossbeam_pool::crossbeam_pool;
-use self::explore::CrossbeamLifo;
+use self::explore::{levels, levels_prefetch, CrossbeamLifo};
 use self::rayon::{rayon_frontier, rayon_spawn};
 use super::problems::Problem;
 use crate::bench::bound::Vouched;
@@ -112,6 +112,8 @@ pub(crate) fn parallel<P: Problem + 'static>(bound: &Vouched) -> Result<Vec<Para
         explore(Queue::Fifo.name(), None, Fifo),
         explore(Queue::DoubleEnded.name(), None, DoubleEnded),
         Parallel { is_exact: true, ..explore(CROSSBEAM_LIFO, None, CrossbeamLifo) },
+        Parallel { name: "levels", note: None, is_exact: true, run: Box::new(levels) },
+        Parallel { name: "levels-prefetch", note: None, is_exact: true, run: Box::new(levels_prefetch) },
         Parallel { name: "crossbeam-pool", note: None, is_exact: true, run: Box::new(crossbeam_pool) },
         // Its tasks are not counted, so nothing could be checked.
         Parallel { name: "rayon-spawn", note: None, is_exact: false, run: Box::new(rayon_spawn) },
