@@ -111,7 +111,7 @@ fn transfer_time() -> Duration {
 fn main() {
     let given: Vec<String> = std::env::args().skip(1).collect();
     let usual =
-        ["kgraph:1_000_000,k=3", "ring:1_000_000,k=3", "torus:1000x1000", "random:1_000_000,3_000_000,connected"];
+        ["kgraph-plane:1_000_000,k=3", "ring:1_000_000,k=3", "torus:1000x1000", "random:1_000_000,3_000_000,connected"];
     let names = if given.is_empty() { usual.map(String::from).to_vec() } else { given };
     let pool = Pool::builder().threads(2).build().unwrap_or_else(|error| panic!("no pool: {error}"));
     let transfer = transfer_time();

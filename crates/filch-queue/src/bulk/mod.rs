@@ -91,8 +91,9 @@
 //! than 2^30 tasks.
 //!
 //! The owner finds the queue empty by the T that it knows: T only grows and cannot grow beyond the
-//! bottom. It loads T once more, in case that T has wrapped. A thief finds the queue empty if the
-//! loaded P equals the T + O that it loaded before, and has not changed.
+//! bottom. It loads T once more, in case that 2^32 tasks were pushed since it learned that T. A thief
+//! finds the queue empty if the loaded P equals the T + O that it loaded before, and the anchor has
+//! not changed.
 //!
 //! # The directory
 //!
@@ -119,9 +120,12 @@
 //! CAS right after it: if meanwhile the owner pops 2^32 tasks, or other thieves steal so many, or a
 //! multiple, and not one more. At 5 ns for a push and a pop the thief would have to be suspended at
 //! that place for 20 seconds, and then resume within a certain 5 ns. If other thieves steal batches
-//! of a million tasks each, it is 4,096 steals, a few milliseconds; then it has to resume between
-//! two certain steals. From the look to that last load the counts cannot wrap unnoticed: P has 64
-//! bits, and the thief looks again if the owner has pushed more than 2^30 tasks.
+//! of a million tasks each, it is 4,096 steals, a tenth of a millisecond; then it has to resume
+//! between two certain steals. From the look's load of P to that last load the counts cannot wrap
+//! unnoticed: P has 64 bits, and the thief looks again if the owner has pushed more than 2^30 tasks.
+//! If they wrap before that load of P, the claim is still of tasks that P counted and that were not
+//! taken. A thief may take the queue for empty if the anchor returns to its old value while it
+//! looks.
 //!
 //! Memory: a segment is freed when its last task is taken out of a batch or dropped, or when the
 //! owner leaves its free slots. So an empty queue keeps at most its youngest segment and a spare
@@ -325,7 +329,7 @@ impl<T> Owner<T> {
                 if now == anchor {
                     return None;
                 }
-                // Thieves have taken tasks since. That matters only if they were 2^32.
+                // The bottom is 2^32 or more beyond the top that the owner knew.
                 anchor = now;
                 continue;
             }

@@ -120,8 +120,8 @@ impl<T> Words<T> {
             // slots, and in the directory.
             let pushed = self.owner.pushed.load(Ordering::Acquire);
             if anchor.length(pushed) == 0 {
-                // Relaxed: if the owner has pushed and popped 2^32 tasks between the loads, the queue
-                // only seems to be empty.
+                // Relaxed: if 2^32 tasks were pushed, and popped or stolen, between the loads, the
+                // queue only seems to be empty.
                 if self.anchor.load(Ordering::Relaxed) != anchor.0 {
                     continue;
                 }
@@ -203,14 +203,18 @@ impl<T> Words<T> {
             if pushed.wrapping_sub(look.pushed) > MAX_PUSHES {
                 return Claim::Outdated;
             }
-            if anchor != look.anchor && !has_flaw("bulk: a claim that does not shrink") {
-                // The owner has popped. It may have pushed, too. What the look has counted and all
-                // pops since have left is still there.
+            if !has_flaw("bulk: a claim that does not shrink") {
+                // The tasks that the look has counted, and that were not taken since, are still
+                // there. This is also right if the counts have wrapped between the look's loads of
+                // anchor and P.
                 let left = anchor.length(look.pushed) as i32;
                 if left <= 0 {
                     return Claim::Outdated;
                 }
-                count = count.min(share(anchor.length(pushed))).min(left as u32);
+                if anchor != look.anchor {
+                    // The owner has popped, and perhaps pushed.
+                    count = count.min(share(anchor.length(pushed))).min(left as u32);
+                }
             }
             let now = if has_flaw("bulk: a claim that proves nothing") {
                 Anchor(self.anchor.load(Ordering::Acquire))
@@ -296,7 +300,7 @@ mod tests {
     use alloc::vec;
 
     use super::super::{starting_at, Batch};
-    use super::Claim;
+    use super::{Anchor, Claim};
 
     #[test]
     fn a_claim_notices_that_the_counts_have_wrapped_since_its_look() {
@@ -311,7 +315,17 @@ mod tests {
             push_many();
         }
         assert!(matches!(thief.words.claim(&look, 1, |_| 1), Claim::Outdated));
-        let look = thief.words.look().unwrap();
-        assert!(matches!(thief.words.claim(&look, 1, |_| 1), Claim::Made(1)));
+    }
+
+    #[test]
+    fn a_claim_notices_that_the_counts_have_wrapped_between_the_loads_of_its_look() {
+        let (owner, thief) = starting_at::<()>(u32::MAX - 2, 0).unwrap();
+        owner.push_batch(Batch::from(vec![(); 2]));
+        let mut look = thief.words.look().unwrap();
+        // The anchor of 2^32 steals ago, which will be back.
+        look.anchor = Anchor(0);
+        owner.push_batch(Batch::from(vec![(); 100]));
+        assert_eq!((0..3).filter_map(|_| thief.steal_one()).count(), 3);
+        assert!(matches!(thief.words.claim(&look, 1, |_| 1), Claim::Outdated));
     }
 }

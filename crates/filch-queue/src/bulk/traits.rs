@@ -51,7 +51,7 @@ impl<T> Clone for Thief<T> {
 
 impl<T> crate::AtLeastOnce for Owner<T> {}
 impl<T> crate::AtLeastOnce for Thief<T> {}
-// SAFETY: see the invariant.
+// SAFETY: see the invariant in the module `bulk`.
 unsafe impl<T> crate::ExactlyOnce for Owner<T> {}
 // SAFETY: as above.
 unsafe impl<T> crate::ExactlyOnce for Thief<T> {}

@@ -58,7 +58,7 @@ impl Anchor {
 pub(super) struct Words<T> {
     pub(super) anchor: CachePadded<AtomicU64>,
     pub(super) owner: CachePadded<OwnerWords>,
-    /// The number of the entry that held the youngest stolen task, at some time.
+    /// The number of an entry that held the youngest stolen task, or the first number.
     ///
     /// Thieves write it, and start their search there. Any value is safe.
     pub(super) hint: CachePadded<AtomicU32>,
