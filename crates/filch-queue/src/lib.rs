@@ -46,7 +46,7 @@
 //! | [`ff_cl`] | exactly once given delta (`unsafe`), or at least once | youngest / oldest | a spare store | a CAS and a fence | retry, abort | no fence on x86-64; fenced elsewhere |
 //! | [`ff_the`] | the same | youngest / oldest | a spare store | a lock and a fence | retry, wait for a thief, abort | the same |
 //! | [`thep`] | the same | youngest / oldest | an echo | a lock and a fence | retry, wait for a thief or the owner | the same |
-//! | [`bulk`] | exactly once | youngest / a share of the oldest | a CAS | a CAS | retry, if thieves share their side | all |
+//! | [`bulk`] | exactly once | youngest / a share of the oldest | a CAS | a CAS | retry | all |
 //! | [`idempotent::lifo`] | at least once | youngest / youngest | nothing | a CAS and a fence | retry | all |
 //! | [`idempotent::fifo`] | at least once | oldest / oldest | nothing | a CAS and a fence | retry | all |
 //! | [`idempotent::double_ended`] | at least once | youngest / oldest | nothing | a CAS and a fence | retry | all |
@@ -57,8 +57,8 @@
 //! the last task in the locked queues. Thieves of the queues that retry are lock-free too. All
 //! queues grow without bound while thieves steal, and free memory as they drain.
 //! [`idempotent::lifo`] and [`thep`] hold fewer than 2^30 tasks, [`idempotent::double_ended`] fewer
-//! than 2^27 and [`bulk`] fewer than 2^31. A queue has a single owner and any number of thieves; in
-//! [`bulk`] they steal one at a time. [`Steal`] is the outcome of an attempt.
+//! than 2^27 and [`bulk`] fewer than 2^31. A queue has a single owner and any number of
+//! thieves. [`Steal`] is the outcome of an attempt.
 //!
 //! Generic code takes any queue as an [`Owner`] and a [`Thief`], and requires [`ExactlyOnce`] or
 //! [`AtLeastOnce`].

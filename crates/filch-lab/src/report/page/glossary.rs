@@ -11,7 +11,7 @@ use super::links;
 const WORDS: [(&[&str], &str); 14] = [
     (
         &["owner", "thief", "thieves"],
-        "The two sides of a queue. One owner pushes and pops. Any number of thieves steal (`bulk`: one at a time).",
+        "The two sides of a queue. One owner pushes and pops. Any number of thieves steal.",
     ),
     (
         &["push", "pop", "steal", "stealing", "stolen"],

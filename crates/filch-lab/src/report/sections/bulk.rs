@@ -44,7 +44,7 @@ pub(super) fn section(results: &Results) -> Section {
         title: "A Lock-Free Work-Stealing Algorithm for Bulk Operations (2025)".to_owned(),
         items: [
             text(
-                "The owner pushes whole batches, and one thief at a time steals a share of the queue. The paper measured on two \
+                "The owner pushes whole batches, and a thief steals a share of the queue. The paper measured on two \
                  Xeon Platinum 8358 with 64 cores and compared with two queues of Taskflow. The published queue can return a \
                  task twice, as the models show. `bulk` is a different algorithm with the paper's guarantees, for any number \
                  of thieves. It is compared with crossbeam's deque, a locked deque, and the published queue (`bulk-published`) \

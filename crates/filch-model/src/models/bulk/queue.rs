@@ -39,8 +39,10 @@
 //! | the check of `oldest` after the reads | the owner reuses the cells that the thief's search reads, and the search ends at a wrong entry; the claim succeeds, since no task was taken |
 //! | `oldest` raised before cells are reused | the same, between the reuse and the store of `oldest` |
 //! | cells reused only after the top has passed them | the owner writes over an entry with tasks |
-//! | the check of the hint | the search begins at an entry after the top, such as that of a claim that shrank |
 //! | a claim that shrinks after a pop | it overshoots |
+//! | anchor and `pushed` loaded again before the first CAS of a claim | the number of pops has wrapped since the look, and the CAS does not notice (`bulk/claims-at-once`) |
+//! | the anchor loaded again before a look reports an empty queue | the owner has pushed and popped so many tasks between the two loads that the counts agree (`bulk/looks-once`) |
+//! | the anchor loaded again before a pop reports an empty queue | the owner has pushed 2^32 tasks without a pop, most of which were stolen, and its copy of the number of stolen tasks is too old (`bulk/pops-once`) |
 //! | a second look after many pushes | the count of pops has wrapped, so the thief takes the length of an empty queue for a positive number |
 //! | these pushes counted after the pops | the same |
 //! | tasks read after the claim | the oldest task was popped and its segment freed; the CAS would have failed, but too late |
@@ -51,33 +53,35 @@
 //! | a larger ring whose unused entries start at the bottom | a thief that has not seen that the youngest entry was left finds it in the larger ring, with a start before the top |
 //! | `oldest` raised before entries are half of 2^32 apart | the search takes the start of an old entry for one after the top |
 //! | kept free slots that count as held | the thief frees the segment that the owner still uses |
-//! | the length of 2^32, compared with the pops or the stolen tasks during one steal | with counts that wrap after four, the thief misses four pops, or four tasks that another thief steals, between its load of the anchor and its CAS |
+//! | the length of 2^32, compared with the pops or the stolen tasks during a CAS | with counts that wrap after four, the thief misses four pops, or four tasks that another thief steals, between its last load of the anchor and its CAS |
 //!
 //! The faults do not depend on store buffers: all of these are refuted without any, too. A pop that
 //! empties the queue at the very moment of a steal needs no fence either, because both sides must
 //! change the same word.
 //!
-//! One run of the algorithm as it is breaks a claim, if counts wrap: an owner that pushes exactly 2^32
-//! tasks without a pop, most of which are stolen, takes the queue for an empty one at its next pop
-//! (`bulk/pops-too-late`, with eight tasks). Its copy of the number of stolen tasks is too old. No
-//! task is lost.
-//!
-//! The last row of the table is a limit, too. A few batches of 2^30 tasks that are stolen and pushed
+//! The last row of the table is a limit: a few batches of 2^30 tasks that are stolen and pushed
 //! again bring the number of stolen tasks back to its old value.
+//!
+//! One run of the algorithm as it is breaks a claim, if counts wrap (`bulk/wraps-in-look`). The
+//! owner makes almost 2^32 pushes and pops after a look has loaded the anchor and before it loads
+//! `pushed`. The length is below zero then, which is a huge number. If the number of pops has its
+//! old value again at the claim, the claim succeeds with too many tasks. A look that is made again
+//! if its length is below zero would notice it (`bulk/length-checked`).
 //!
 //! Not needed for the claims:
 //!
 //! - The check that a look's entries fit into its ring (`bulk/capacity-unchecked`). If they do not,
-//!   the owner has raised `oldest`, and the later check of `oldest` fails. The check keeps the search
-//!   and the copies short.
-//! - `oldest` loaded before `last` and the ring (`bulk/oldest-later`). A look whose `last` is below
-//!   `oldest` is made again.
-//! - The release of a claim's CAS. Without it, a second thief could see the claim and not the pushes
-//!   before it, and so more taken tasks than pushed ones. On TSO a thief that has seen a push in
-//!   memory claims after it, and every other thread sees the two in this order. The release is for
-//!   weaker machines, and loom needs it.
-//! - The fence between `oldest` and the reuse of cells, and that between the reads and the check. On
-//!   TSO stores stay in order, and so do loads.
+//!   the owner has raised `oldest`, and the later check of `oldest` fails. The check keeps the
+//!   search and the copies short.
+//! - The check of the hint (`bulk/hint-unchecked`). The hint is an entry with a stolen task. It is
+//!   after the top only if that task was stolen since the look, and then the claim fails. The check
+//!   keeps the search short.
+//! - The release of a claim's CAS. Without it, a second thief could see the claim and not the
+//!   pushes before it, and so more taken tasks than pushed ones. On TSO a thief that has seen a
+//!   push in memory claims after it, and every other thread sees the two in this order. The release
+//!   is for weaker machines, and loom needs it.
+//! - The fence between `oldest` and the reuse of cells, and that between the reads and the check.
+//!   On TSO stores stay in order, and so do loads.
 
 use crate::machine::{Claims, Coalescing};
 use crate::models::{Case, Model, OptionLimits, Parameters};
@@ -311,12 +315,6 @@ pub(in crate::models) fn models() -> Vec<Model> {
             refuted(Claim::NoFault, 6, GROWS),
         ),
         form(
-            "bulk/hint-unchecked",
-            "the thief relies on the hint, which may name an entry after the top",
-            &[("HINT_CHECKED", 0), ("STRICT", 0)],
-            few_refuted(Claim::NoFault, 5, REUSES_CELLS),
-        ),
-        form(
             "bulk/claim-not-shrunk",
             "a claim after a pop is as large as before",
             &[("SHRINKS", 0), ("STRICT", 0)],
@@ -325,7 +323,7 @@ pub(in crate::models) fn models() -> Vec<Model> {
         form(
             "bulk/pushes-unlimited",
             "a claim relies on the count of pops after any number of pushes; it wraps after eight here",
-            &[("LIMITS_PUSHES", 0), ("STRICT", 0)],
+            &[("LIMITS_PUSHES", 0), ("ONE", 1), ("STRICT", 0)],
             refuted(Claim::AtMostOnce, 7, MANY_PUSHES),
         ),
         form(
@@ -402,15 +400,40 @@ pub(in crate::models) fn models() -> Vec<Model> {
             .concat(),
         ),
         form(
-            "bulk/pops-too-late",
-            "the owner pushes 2^32 tasks (eight here) without a pop, and its next pop finds no task",
-            &[],
+            "bulk/pops-once",
+            "the owner does not load the anchor again before it reports an empty queue; the counts wrap after eight here",
+            &[("POPS_TWICE", 0)],
             few_refuted(Claim::NoFault, 8, EIGHT_PUSHES_OF_EIGHT),
         ),
         form(
-            "bulk/oldest-later",
-            "a look loads the oldest entry after the last one and the ring: not worse",
-            &[("OLDEST_LATER", 1)],
+            "bulk/looks-once",
+            "a look does not check the anchor before it reports an empty queue; the counts wrap after eight here",
+            &[("LOOKS_TWICE", 0)],
+            few_refuted(Claim::NoFault, 8, NEVER_EMPTY),
+        ),
+        form(
+            "bulk/claims-at-once",
+            "the first CAS of a claim relies on the look, however many pushes there were; the pops wrap after eight here",
+            &[("LOADS_AGAIN", 0), ("CHECKS_LENGTH", 1), ("STRICT", 0)],
+            few_refuted(Claim::AtMostOnce, 9, WRAPS_BEFORE_CLAIM),
+        ),
+        form(
+            "bulk/wraps-in-look",
+            "eight pops, after which the counts wrap here, are missed if most of them are between the first two loads of \
+             a look",
+            &[("STRICT", 0)],
+            few_refuted(Claim::AtMostOnce, 9, WRAPS_BEFORE_CLAIM),
+        ),
+        form(
+            "bulk/length-checked",
+            "a look with a length below zero is made again: the eight pops are noticed",
+            &[("CHECKS_LENGTH", 1), ("STRICT", 0)],
+            (0..=2).map(|bound| Case::holds(on(bound, 9)).with(WRAPS_BEFORE_CLAIM).quick()).collect(),
+        ),
+        form(
+            "bulk/hint-unchecked",
+            "the thief relies on the hint, which may name an entry after its top: not worse, since its claim fails then",
+            &[("HINT_CHECKED", 0)],
             not_needed(),
         ),
         form(
@@ -470,6 +493,22 @@ const EIGHT_PUSHES_OF_EIGHT: Scenario = &[
     ("OF", 1),
 ];
 
+/// The thief begins with an empty queue. The owner makes eight pushes and seven pops. The counts wrap
+/// after eight.
+const NEVER_EMPTY: Scenario =
+    &[("WRAP", 8), ("SINGLES", 0), ("ROUNDS", 8), ("POPS", 1), ("PUSHES", 1), ("LAST_POPS", 0), ("STEALS", 1)];
+/// The owner makes eight pops before the claim of a thief begins. The counts wrap after eight.
+const WRAPS_BEFORE_CLAIM: Scenario = &[
+    ("WRAP", 8),
+    ("PAUSES", 1),
+    ("SINGLES", 1),
+    ("ROUNDS", 8),
+    ("POPS", 1),
+    ("PUSHES", 1),
+    ("LAST_POPS", 0),
+    ("STEALS", 1),
+];
+
 /// Cases that refute a claim on every machine, also without buffers.
 fn refuted(claim: Claim, tasks: i16, scenario: Scenario) -> Vec<Case> {
     (0..=4).map(|bound| Case::refutes(claim, on(bound, tasks)).with(scenario).quick()).collect()
@@ -500,7 +539,7 @@ fn not_needed() -> Vec<Case> {
 }
 
 fn holds() -> Vec<Case> {
-    let scenarios: [(i16, Scenario); 17] = [
+    let scenarios: [(i16, Scenario); 19] = [
         (6, &[]),
         (6, &[("OF", 1)]),
         (6, BATCH_ON_TOP),
@@ -518,6 +557,8 @@ fn holds() -> Vec<Case> {
         (4, RETURNED),
         (6, ONE_BY_ONE),
         (8, MOVED),
+        (8, EIGHT_PUSHES_OF_EIGHT),
+        (8, NEVER_EMPTY),
     ];
     let small_for_two: [(i16, Scenario); 7] = [
         (4, TWO_OF_A_BATCH),
