@@ -134,7 +134,7 @@ pub(super) const WORLDS: [OwnWorld; 20] = [
     }),
     own_world("two thieves, entry by entry", |bound| {
         let before = &[PushBatch(2), PushBatch(2)];
-        run(bound, World { before, steps: &[PushBatch(2)], takes: &[HALF], others: &[One], end: Dropped, ..PLAIN })
+        run(bound, World { before, steps: &[PushBatch(2)], takes: &[HALF], others: &[One], end: Dropped })
     }),
     own_world("two thieves, a larger ring", |bound| {
         let steps = &[PushBatch(2), PushBatch(2)];
@@ -143,7 +143,7 @@ pub(super) const WORLDS: [OwnWorld; 20] = [
     }),
     own_world("two thieves move on", |bound| {
         let before = &[PushBatch(3), Push];
-        run(bound, World { before, steps: &[Pop], takes: &[HALF], others: &[HALF], end: Moved, ..PLAIN })
+        run(bound, World { before, steps: &[Pop], takes: &[HALF], others: &[HALF], end: Moved })
     }),
 ];
 

@@ -3,5 +3,6 @@
 pub(in crate::models) mod published;
 pub(in crate::models) mod queue;
 mod replay;
+mod scenarios;
 
 pub use replay::{replay, Replay};

@@ -43,6 +43,7 @@
 //! | anchor and `pushed` loaded again before the first CAS of a claim | the number of pops has wrapped since the look, and the CAS does not notice (`bulk/claims-at-once`) |
 //! | the anchor loaded again before a look reports an empty queue | the owner has pushed and popped so many tasks between the two loads that the counts agree (`bulk/looks-once`) |
 //! | the anchor loaded again before a pop reports an empty queue | the owner has pushed 2^32 tasks without a pop, most of which were stolen, and its copy of the number of stolen tasks is too old (`bulk/pops-once`) |
+//! | what is left counted again, also if the number of pops is that of the look | the owner makes almost 2^32 pushes and pops after a look has loaded the anchor and before it loads `pushed`. The length is below zero then, which is a huge number (`bulk/wraps-in-look`) |
 //! | a second look after many pushes | the count of pops has wrapped, so the thief takes the length of an empty queue for a positive number |
 //! | these pushes counted after the pops | the same |
 //! | tasks read after the claim | the oldest task was popped and its segment freed; the CAS would have failed, but too late |
@@ -62,12 +63,6 @@
 //! The last row of the table is a limit: a few batches of 2^30 tasks that are stolen and pushed
 //! again bring the number of stolen tasks back to its old value.
 //!
-//! One run of the algorithm as it is breaks a claim, if counts wrap (`bulk/wraps-in-look`). The
-//! owner makes almost 2^32 pushes and pops after a look has loaded the anchor and before it loads
-//! `pushed`. The length is below zero then, which is a huge number. If the number of pops has its
-//! old value again at the claim, the claim succeeds with too many tasks. A look that is made again
-//! if its length is below zero would notice it (`bulk/length-checked`).
-//!
 //! Not needed for the claims:
 //!
 //! - The check that a look's entries fit into its ring (`bulk/capacity-unchecked`). If they do not,
@@ -83,152 +78,10 @@
 //! - The fence between `oldest` and the reuse of cells, and that between the reads and the check.
 //!   On TSO stores stay in order, and so do loads.
 
+use super::scenarios::*;
 use crate::machine::{Claims, Coalescing};
 use crate::models::{Case, Model, OptionLimits, Parameters};
 use crate::search::Claim;
-
-type Scenario = &'static [(&'static str, i16)];
-
-/// Tasks in blocks, and a batch on top of them.
-const BATCH_ON_TOP: Scenario = &[("SINGLES", 3), ("BATCH", 3)];
-/// The owner pops a batch and pushes another in its place, and again.
-const REPLACED: Scenario = &[("SINGLES", 0), ("BATCH", 2), ("ROUNDS", 2), ("POPS", 2), ("PUSHED_BATCH", 2)];
-/// The owner pops out of a batch. It pushes the next tasks into the block before it.
-const POPPED_OUT: Scenario = &[("SINGLES", 1), ("BATCH", 1), ("ROUNDS", 1), ("POPS", 2), ("PUSHES", 3)];
-/// The owner pops and pushes across the end of a block and back.
-const SWINGS: Scenario = &[("SINGLES", 2), ("ROUNDS", 2), ("POPS", 1), ("PUSHES", 2)];
-/// Entries wrap in a ring of two. If the thief, which takes everything, is late, they move to a
-/// ring of four.
-const GROWS: Scenario =
-    &[("SINGLES", 2), ("BATCH", 2), ("ROUNDS", 1), ("PUSHED_BATCH", 2), ("SMALL", 2), ("LARGE", 4), ("OF", 1)];
-/// The ring grows, the owner pops, and the queue is dropped with tasks in it.
-const GROWS_AND_ENDS: Scenario = &[
-    ("SINGLES", 2),
-    ("BATCH", 2),
-    ("ROUNDS", 2),
-    ("POPS", 2),
-    ("PUSHED_BATCH", 1),
-    ("SMALL", 2),
-    ("LARGE", 4),
-    ("LAST_POPS", 1),
-];
-/// The ring grows for a batch of two runs, after the owner has left an entry.
-const GROWS_AFTER_STEP_BACK: Scenario =
-    &[("SINGLES", 2), ("BATCH", 2), ("ROUNDS", 1), ("POPS", 3), ("PUSHED_BATCH", 3), ("SMALL", 2), ("LARGE", 4)];
-/// Entries of one task in a ring of three. The owner reuses the cells of two entries below the top,
-/// or moves to a ring of five.
-const REUSES_CELLS: Scenario =
-    &[("SLOTS", 1), ("SINGLES", 3), ("ROUNDS", 1), ("PUSHES", 2), ("SMALL", 3), ("LARGE", 5)];
-/// The same with a batch of two runs.
-const REUSES_CELLS_FOR_BATCH: Scenario =
-    &[("SLOTS", 1), ("SINGLES", 3), ("ROUNDS", 1), ("PUSHED_BATCH", 2), ("SMALL", 3), ("LARGE", 5)];
-/// Positions wrap.
-const WRAPS: Scenario = &[("BEGIN", 29), ("SINGLES", 3), ("BATCH", 2), ("ROUNDS", 2), ("POPS", 3), ("PUSHES", 1)];
-/// Positions wrap after eight, so the queue holds three tasks. The owner pops and pushes in turn,
-/// so often that a late thief looks again.
-const MANY_PUSHES: Scenario =
-    &[("WRAP", 8), ("SINGLES", 1), ("ROUNDS", 6), ("POPS", 1), ("PUSHES", 1), ("LAST_POPS", 1), ("STEALS", 1)];
-/// Positions wrap after eight, and entries have one task. So the owner must raise `oldest` although
-/// the ring is not full, and keeps a task if the queue is.
-const KEEPS_DISTANCE: Scenario = &[
-    ("WRAP", 8),
-    ("SLOTS", 1),
-    ("SEGMENTS", 7),
-    ("SMALL", 7),
-    ("SINGLES", 2),
-    ("ROUNDS", 5),
-    ("PUSHES", 1),
-    ("LAST_POPS", 0),
-    ("STEALS", 3),
-    ("OF", 1),
-];
-/// A stolen run is pushed again. The queue may hold another part of the run's segment.
-const RETURNED: Scenario = &[("RETURNS", 1), ("STRICT", 0), ("LAST_POPS", 3)];
-/// A stolen run is pushed again while the owner continues in its block.
-const RETURNED_LATER: Scenario =
-    &[("RETURNS", 1), ("STRICT", 0), ("STEALS", 3), ("SINGLES", 1), ("ROUNDS", 2), ("PUSHES", 2), ("POPS", 1)];
-/// The thief takes one task at a time.
-const ONE_BY_ONE: Scenario =
-    &[("ONE", 1), ("STEALS", 4), ("SINGLES", 2), ("BATCH", 2), ("ROUNDS", 1), ("POPS", 1), ("PUSHED_BATCH", 2)];
-/// Batches of two are moved into blocks of three. Each leaves a free slot, which is kept and used
-/// by the next single task.
-const MOVED: Scenario = &[
-    ("MOVED", 1),
-    ("SLOTS", 3),
-    ("SEGMENTS", 4),
-    ("SINGLES", 2),
-    ("ROUNDS", 2),
-    ("POPS", 1),
-    ("PUSHED_BATCH", 2),
-    ("PUSHES", 1),
-];
-/// Three steals, and all features at once.
-const LONG: Scenario = &[
-    ("BEGIN", 27),
-    ("SINGLES", 3),
-    ("BATCH", 1),
-    ("ROUNDS", 3),
-    ("POPS", 2),
-    ("PUSHES", 1),
-    ("PUSHED_BATCH", 1),
-    ("SMALL", 3),
-    ("LARGE", 4),
-    ("SEGMENTS", 6),
-    ("STEALS", 3),
-    ("LAST_POPS", 6),
-];
-/// Fewer pops, and a thief that takes two thirds.
-const LONG_AND_GREEDY: Scenario = &[
-    ("BEGIN", 27),
-    ("SINGLES", 3),
-    ("BATCH", 1),
-    ("ROUNDS", 2),
-    ("POPS", 1),
-    ("PUSHES", 1),
-    ("PUSHED_BATCH", 1),
-    ("SMALL", 3),
-    ("LARGE", 5),
-    ("SEGMENTS", 6),
-    ("STEALS", 3),
-    ("SHARE", 2),
-    ("OF", 3),
-    ("LAST_POPS", 4),
-];
-
-// Scenarios for two thieves.
-
-/// Each thief steals half of a batch in two segments, and the owner pops two tasks.
-const TWO_OF_A_BATCH: Scenario = &[("STEALS", 1), ("SINGLES", 0), ("BATCH", 4), ("LAST_POPS", 2)];
-/// Each thief tries twice. The queue is dropped with tasks in it, or empty.
-const TWO_TWICE: Scenario = &[("LAST_POPS", 1)];
-/// Each thief wants everything.
-const TWO_GREEDY: Scenario = &[("STEALS", 1), ("SINGLES", 2), ("BATCH", 2), ("LAST_POPS", 1), ("OF", 1)];
-/// Each thief takes two single tasks.
-const TWO_ONE_BY_ONE: Scenario = &[("ONE", 1), ("SINGLES", 1), ("BATCH", 2), ("LAST_POPS", 1)];
-/// The owner pops a batch and pushes another in its place. It leaves tasks in the queue.
-const TWO_REPLACED: Scenario =
-    &[("STEALS", 1), ("SINGLES", 0), ("BATCH", 2), ("ROUNDS", 1), ("POPS", 2), ("PUSHED_BATCH", 2), ("LAST_POPS", 0)];
-/// One of the thieves passes a run back to the owner.
-const TWO_RETURNED: Scenario = &[("RETURNS", 1), ("STRICT", 0), ("STEALS", 1), ("LAST_POPS", 2)];
-/// The ring grows for a batch of two runs.
-const TWO_GROWS: Scenario =
-    &[("STEALS", 1), ("SINGLES", 1), ("ROUNDS", 1), ("PUSHED_BATCH", 3), ("SMALL", 2), ("LARGE", 4), ("LAST_POPS", 0)];
-/// The owner pops out of a batch. It pushes the next tasks into the block before it.
-const TWO_POPPED_OUT: Scenario =
-    &[("STEALS", 1), ("SINGLES", 1), ("BATCH", 1), ("ROUNDS", 1), ("POPS", 2), ("PUSHES", 2), ("LAST_POPS", 0)];
-/// The owner reuses cells below the top, or moves to a larger ring.
-const TWO_REUSE_CELLS: Scenario = &[
-    ("STEALS", 1),
-    ("SLOTS", 1),
-    ("SINGLES", 3),
-    ("ROUNDS", 1),
-    ("PUSHES", 2),
-    ("SMALL", 3),
-    ("LARGE", 5),
-    ("LAST_POPS", 0),
-];
-/// The owner pops all tasks.
-const TWO_AND_POPS: Scenario = &[("STEALS", 1)];
 
 /// Parameters with one thief.
 const fn on(bound: u8, tasks: i16) -> Parameters {
@@ -414,20 +267,20 @@ pub(in crate::models) fn models() -> Vec<Model> {
         form(
             "bulk/claims-at-once",
             "the first CAS of a claim relies on the look, however many pushes there were; the pops wrap after eight here",
-            &[("LOADS_AGAIN", 0), ("CHECKS_LENGTH", 1), ("STRICT", 0)],
+            &[("LOADS_AGAIN", 0), ("STRICT", 0)],
             few_refuted(Claim::AtMostOnce, 9, WRAPS_BEFORE_CLAIM),
         ),
         form(
             "bulk/wraps-in-look",
-            "eight pops, after which the counts wrap here, are missed if most of them are between the first two loads of \
-             a look",
-            &[("STRICT", 0)],
+            "a claim does not look at what is left if the number of pops is that of the look: eight pops, after which the \
+             counts wrap here, are missed if most of them are between the first two loads of a look",
+            &[("CHECKS_LEFT", 0), ("STRICT", 0)],
             few_refuted(Claim::AtMostOnce, 9, WRAPS_BEFORE_CLAIM),
         ),
         form(
-            "bulk/length-checked",
-            "a look with a length below zero is made again: the eight pops are noticed",
-            &[("CHECKS_LENGTH", 1), ("STRICT", 0)],
+            "bulk/left-checked",
+            "the algorithm as it is notices eight pops between the loads of a look, after which the counts wrap here",
+            &[("STRICT", 0)],
             (0..=2).map(|bound| Case::holds(on(bound, 9)).with(WRAPS_BEFORE_CLAIM).quick()).collect(),
         ),
         form(
