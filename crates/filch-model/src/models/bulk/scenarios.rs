@@ -37,7 +37,8 @@ pub(super) const REUSES_CELLS: Scenario =
 pub(super) const REUSES_CELLS_FOR_BATCH: Scenario =
     &[("SLOTS", 1), ("SINGLES", 3), ("ROUNDS", 1), ("PUSHED_BATCH", 2), ("SMALL", 3), ("LARGE", 5)];
 /// Positions wrap.
-pub(super) const WRAPS: Scenario = &[("BEGIN", 29), ("SINGLES", 3), ("BATCH", 2), ("ROUNDS", 2), ("POPS", 3), ("PUSHES", 1)];
+pub(super) const WRAPS: Scenario =
+    &[("BEGIN", 29), ("SINGLES", 3), ("BATCH", 2), ("ROUNDS", 2), ("POPS", 3), ("PUSHES", 1)];
 /// Positions wrap after eight, so the queue holds three tasks. The owner pops and pushes in turn,
 /// so often that a late thief looks again.
 pub(super) const MANY_PUSHES: Scenario =
