@@ -21,8 +21,9 @@ const ALONE: f64 = 2_000.0;
 const ASLEEP: f64 = 10_000.0;
 /// The least and the most time of a claim, in nanoseconds, if there are enough tasks.
 const CLAIM: (f64, f64) = (1_000.0, 20_000.0);
-/// The most tasks of a claim.
-const MAX_CLAIM: f64 = 65_536.0;
+/// The most tasks of a claim. No other worker can take these, even if they take longer than those
+/// before.
+const MAX_CLAIM: f64 = 2_048.0;
 
 /// Returns the tasks that are left until the next look, after the end of a level.
 #[inline(always)]
