@@ -489,3 +489,17 @@ fn a_panic_in_the_prefetch_stops_the_exploration_and_every_task_is_dropped_once(
         tally.check();
     }
 }
+
+#[test]
+fn stolen_tasks_that_a_stop_drops_do_not_count_as_steals() {
+    let pool = pool(2);
+    let explored = Explore::exactly_once().pool(&pool).state(|_| 0).run_by_level(0..20_000, |_, worker| {
+        compute(1);
+        *worker.state() += 1;
+        // The other worker has stolen all of its tasks.
+        if worker.index() == 1 && *worker.state() == 50 {
+            worker.stop();
+        }
+    });
+    assert!(explored.counts().iter().all(|counts| counts.steals <= counts.tasks), "{explored:?}");
+}
