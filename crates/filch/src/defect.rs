@@ -93,6 +93,14 @@ pub(crate) enum Defect {
     EntersClosedLevels,
     /// A worker leaves a level without release.
     LeavesWithoutRelease,
+    /// An owner opens a level without release.
+    OpensWithoutRelease,
+    /// A worker enters a level without acquire.
+    EntersWithoutAcquire,
+    /// An owner takes idle workers before it opens the level.
+    TakesBeforeItOpens,
+    /// An owner counts the workers that search before it locks the list of idle workers.
+    CountsBeforeTheLock,
     /// A worker becomes idle without a look at the level.
     IdlesWithoutLook,
 }

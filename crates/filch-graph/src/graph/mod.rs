@@ -102,7 +102,8 @@ impl Graph {
     ///
     /// # Panics
     ///
-    /// If there is no such vertex.
+    /// May panic if there is no such vertex: [`Ahead::Near`] reads where the neighbours are,
+    /// [`Ahead::Far`] reads nothing.
     #[inline]
     pub fn prefetch(&self, vertex: Vertex, ahead: Ahead) {
         match ahead {

@@ -64,8 +64,8 @@ impl Distances {
 
     /// Returns the bytes held beside the graph: four per vertex.
     ///
-    /// During the traversal, the current level and the next took four bytes more for each of their
-    /// vertices, in vectors that grow by doubling.
+    /// During the traversal, each worker has two vectors with four bytes for each vertex that it
+    /// found for one level. They grow by doubling, and keep their memory until the traversal ends.
     pub fn memory(&self) -> usize {
         size_of_val(&*self.distances)
     }

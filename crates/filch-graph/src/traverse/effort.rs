@@ -87,6 +87,10 @@ impl Effort {
     ///
     /// At eight bytes per task, this is the most memory that the worklists took. The workers check
     /// their queues only now and then, so the true value may be a little larger.
+    ///
+    /// A traversal [by level](filch::explore::Explore::run_by_level) has no queues. There it is the
+    /// most vertices that each worker found for one level, summed over the workers. Two levels
+    /// exist at a time, at four bytes per vertex, in vectors of up to twice that size.
     pub fn longest(&self) -> usize {
         self.counts.iter().map(|counts| counts.longest).sum()
     }

@@ -32,7 +32,8 @@ pub struct Counts {
     /// The most tasks that its queue was seen to hold.
     ///
     /// The length is read after the first task and then less and less often, at least after every
-    /// 1,024 tasks.
+    /// 1,024 tasks. [By level](super::Explore::run_by_level) it is the most tasks that the worker
+    /// has pushed for one level, exactly.
     pub longest: usize,
     /// The time without a task.
     pub idle: Duration,

@@ -6,12 +6,12 @@
 pub enum Ahead {
     /// Sixteen tasks ahead. Fetch what the task reads first, for example where its record is.
     Far,
-    /// Eight tasks ahead. What was fetched for [`Far`](Ahead::Far) is there by now. Fetch what it
-    /// leads to.
+    /// Eight tasks ahead. Fetch what the data of [`Far`](Ahead::Far) leads to. That data has mostly
+    /// arrived. For the first tasks of a claim there was no call with `Far`, and the read waits.
     Near,
 }
 
-/// The tasks from one that is fetched for to the one that runs.
+/// How many tasks later than the current one a task runs that is fetched for.
 pub(super) const FAR: usize = 16;
 pub(super) const NEAR: usize = 8;
 

@@ -16,9 +16,6 @@ use crate::explore::{Gate, IdleWorkers, Opening};
 const LEVELS: usize = 2;
 const TASKS: usize = 2;
 
-/// Whether two workers were inside of a level in any execution.
-static WERE_TWO_INSIDE: plain::AtomicBool = plain::AtomicBool::new(false);
-
 /// Two workers, of which the first owns the first level.
 struct World {
     gate: Gate,
@@ -29,8 +26,12 @@ struct World {
     level: UnsafeCell<usize>,
     /// Whether each task of each level was run. Tasks of a level read those of the level before.
     done: Vec<UnsafeCell<bool>>,
+    /// The number of workers that wait for a level, and are not in the list.
+    searching: AtomicUsize,
     /// Workers that the owner has woken.
     woken: AtomicUsize,
+    /// Whether two workers were inside of a level in any execution.
+    were_two_inside: Arc<plain::AtomicBool>,
 }
 
 // SAFETY: loom checks the accesses.
@@ -39,14 +40,16 @@ unsafe impl Sync for World {}
 unsafe impl Send for World {}
 
 impl World {
-    fn new(idle: Vec<usize>) -> Arc<World> {
+    fn new(searching: usize, were_two_inside: &Arc<plain::AtomicBool>) -> Arc<World> {
         Arc::new(World {
             gate: Gate::new(),
-            idle: IdleWorkers::new(idle),
+            idle: IdleWorkers::new(Vec::new()),
             over: AtomicBool::new(false),
             level: UnsafeCell::new(0),
             done: (0..LEVELS * TASKS).map(|_| UnsafeCell::new(false)).collect(),
+            searching: AtomicUsize::new(searching),
             woken: AtomicUsize::new(0),
+            were_two_inside: Arc::clone(were_two_inside),
         })
     }
 
@@ -78,7 +81,7 @@ impl World {
             self.run(level, task);
             tasks += 1;
         }
-        WERE_TWO_INSIDE.fetch_or(tasks == 1, plain::Ordering::Relaxed);
+        self.were_two_inside.fetch_or(tasks == 1, plain::Ordering::Relaxed);
         self.gate.leave()
     }
 
@@ -105,8 +108,9 @@ impl World {
     }
 
     fn open(&self) {
-        self.gate.open(0);
-        self.woken.fetch_add(self.idle.take(1).len(), Ordering::Relaxed);
+        let missing = || 1 - self.searching.load(Ordering::Relaxed);
+        let (_, woken) = self.idle.open_and_take(&self.gate, 0, missing);
+        self.woken.fetch_add(woken.len(), Ordering::Relaxed);
     }
 
     fn check(&self) {
@@ -120,9 +124,11 @@ impl World {
 /// One worker opens all levels unless the other was the last to leave. That one enters when it finds
 /// the gate open.
 fn levels(workers: usize, defect: Option<Defect>) -> bool {
-    defect::with(defect, move || {
+    let were_two_inside = Arc::new(plain::AtomicBool::new(false));
+    let two = Arc::clone(&were_two_inside);
+    let passes = defect::with(defect, move || {
         check_orders(3, move || {
-            let world = World::new(Vec::new());
+            let world = World::new(0, &two);
             let others: Vec<_> = (1..workers)
                 .map(|_| {
                     let world = Arc::clone(&world);
@@ -143,13 +149,14 @@ fn levels(workers: usize, defect: Option<Defect>) -> bool {
             assert!(world.over.load(Ordering::Relaxed), "the exploration does not end");
             world.check();
         });
-    })
+    });
+    assert!(!passes || were_two_inside.load(plain::Ordering::Relaxed), "the model is too small");
+    passes
 }
 
 #[test]
 fn each_task_runs_once_after_all_of_the_level_before() {
     assert!(levels(2, None));
-    assert!(WERE_TWO_INSIDE.load(plain::Ordering::Relaxed), "the model is too small");
 }
 
 #[test]
@@ -167,15 +174,26 @@ fn a_worker_that_leaves_without_release_is_caught() {
     assert!(!levels(2, Some(Defect::LeavesWithoutRelease)), "the model does not notice");
 }
 
-/// A worker becomes idle while the owner opens the gate.
+#[test]
+fn an_owner_that_opens_without_release_is_caught() {
+    assert!(!levels(2, Some(Defect::OpensWithoutRelease)), "the model does not notice");
+}
+
+#[test]
+fn a_worker_that_enters_without_acquire_is_caught() {
+    assert!(!levels(2, Some(Defect::EntersWithoutAcquire)), "the model does not notice");
+}
+
+/// A worker that searches becomes idle while the owner opens the gate.
 fn idles(defect: Option<Defect>) -> bool {
     defect::with(defect, || {
         check_orders(3, || {
-            let world = World::new(Vec::new());
+            let world = World::new(1, &Arc::default());
             let other = thread::spawn({
                 let world = Arc::clone(&world);
                 move || {
                     let seen = Opening::default();
+                    world.searching.fetch_sub(1, Ordering::Relaxed);
                     world.idle.add(1, || world.gate.is_open_since(seen)).is_some()
                 }
             });
@@ -195,4 +213,14 @@ fn a_worker_that_becomes_idle_is_woken_or_finds_the_level() {
 #[test]
 fn a_worker_that_becomes_idle_without_a_look_is_caught() {
     assert!(!idles(Some(Defect::IdlesWithoutLook)), "the model does not notice");
+}
+
+#[test]
+fn an_owner_that_takes_workers_before_it_opens_is_caught() {
+    assert!(!idles(Some(Defect::TakesBeforeItOpens)), "the model does not notice");
+}
+
+#[test]
+fn an_owner_that_counts_before_it_locks_the_list_is_caught() {
+    assert!(!idles(Some(Defect::CountsBeforeTheLock)), "the model does not notice");
 }

@@ -7,19 +7,20 @@
 //!
 //! A worker is *inside* from [`open`](Gate::open) or [`enter`](Gate::enter) to
 //! [`leave`](Gate::leave). It leaves only when no position is left to claim and it has run what it
-//! has claimed. The gate is *closed* while no worker is inside. The *owner* is the worker that has
-//! left last. At the beginning it is the first worker.
+//! has claimed, or when the exploration is over. The gate is *closed* while no worker is inside.
+//! The *owner* is the worker that has left last. At the beginning it is the first worker.
 //!
 //! **Invariant.** While the gate is open, all data of the level is only read, except for the buffers
 //! of which each belongs to one worker inside. While it is closed, the owner alone uses all of it. A
 //! worker enters only if another is inside, so a gate that is closed stays closed until its owner
 //! opens it. So when the last worker leaves, all tasks of the level have been claimed and have
-//! ended, and no worker can come back to that level. The order comes from `state`: each entry and
-//! each leave is a read-modify-write, so the last worker to leave sees all that the others did, and
-//! a worker that enters sees all that the owner did.
+//! ended, unless the exploration is over, and no worker can come back to that level. The order
+//! comes from `state`: each entry and each leave is a read-modify-write, so the last worker to leave
+//! sees all that the others did, and a worker that enters sees all that the owner did.
 //!
-//! The number of openings has 48 bits, and a worker that compares it with an old one waits at most
-//! for a moment.
+//! **Why 48 bits are enough.** A worker compares the number of openings with that of the opening
+//! that it was inside of last. An idle worker may keep that number for long. The two are equal by
+//! mistake only after 2^48 openings, which at one a microsecond takes nine years.
 
 use crossbeam_utils::CachePadded;
 
@@ -57,18 +58,20 @@ impl Gate {
         self.set_cursor(first);
         // Relaxed: no other worker writes it while the gate is closed.
         let opening = (self.state.load(Ordering::Relaxed) & !INSIDE) + OPENING;
+        let order = if defect(Defect::OpensWithoutRelease) { Ordering::Relaxed } else { Ordering::Release };
         // Release: a worker that enters sees the level. Pairs with `enter`.
-        self.state.store(opening + 1, Ordering::Release);
+        self.state.store(opening + 1, order);
         Opening(opening)
     }
 
     /// Enters, if the gate is open and was opened since `seen`.
     pub(crate) fn enter(&self, seen: Opening) -> Option<Opening> {
+        let order = if defect(Defect::EntersWithoutAcquire) { Ordering::Relaxed } else { Ordering::Acquire };
         // Relaxed: the exchange decides.
         let mut state = self.state.load(Ordering::Relaxed);
         while is_open_since(state, seen) || defect(Defect::EntersClosedLevels) {
             // Acquire: the level, as in `open`. A read-modify-write keeps the release of the others.
-            match self.state.compare_exchange_weak(state, state + 1, Ordering::Acquire, Ordering::Relaxed) {
+            match self.state.compare_exchange_weak(state, state + 1, order, Ordering::Relaxed) {
                 Ok(_) => return Some(Opening(state & !INSIDE)),
                 Err(now) => state = now,
             }
@@ -91,8 +94,8 @@ impl Gate {
         self.cursor.fetch_add(count, Ordering::Relaxed)
     }
 
-    /// Leaves the level, of which no position is left to claim. Returns whether the gate is closed
-    /// now, and the caller is the owner.
+    /// Leaves the level, of which no position is left to claim unless the exploration is over.
+    /// Returns whether the gate is closed now, and the caller is the owner.
     #[must_use]
     pub(crate) fn leave(&self) -> bool {
         let order = if defect(Defect::LeavesWithoutRelease) { Ordering::Acquire } else { Ordering::AcqRel };
@@ -100,10 +103,23 @@ impl Gate {
         self.state.fetch_sub(1, order) & INSIDE == 1
     }
 
-    /// Returns the first position that was not claimed. The owner calls this.
+    /// Returns the number of workers inside, as a hint.
+    pub(crate) fn inside(&self) -> usize {
+        // Relaxed: a hint.
+        (self.state.load(Ordering::Relaxed) & INSIDE) as usize
+    }
+
+    /// Returns the first position that was not claimed, or one behind the end. For a worker that is
+    /// not the owner this is a hint.
     pub(crate) fn cursor(&self) -> usize {
-        // Relaxed: all that have claimed have left, which is ordered by `state`.
+        // Relaxed: for the owner, all that have claimed have left, which is ordered by `state`.
         self.cursor.load(Ordering::Relaxed)
+    }
+
+    /// Returns how often the gate was opened.
+    #[cfg(all(test, not(any(loom, shuttle))))]
+    pub(super) fn openings(&self) -> u64 {
+        self.state.load(Ordering::Relaxed) / OPENING
     }
 
     /// Sets the first position that is not claimed. The owner calls this.

@@ -17,10 +17,13 @@
 //! before each task, unless the level is worth sharing. So it runs any number of small levels in one
 //! loop. If the rest of a level is worth sharing, the owner opens the gate for it.
 //!
-//! **No thread waits for long.** A worker that finds no task in an open level waits for the next for
-//! some tens of microseconds: waking it later takes about as long. Then it joins the list of idle workers, and its thread goes back to the pool.
-//! An owner that opens the gate takes workers from that list, as many as the level keeps busy, and
-//! spawns each into the scope of the exploration. The end of the scope is the end of the
+//! **No thread waits for long.** A worker that finds no task in an open level waits for the next: it
+//! looks 32 times in a spin loop, and then 256 times with a yield in between. On a machine with
+//! nothing else to do that takes some tens of microseconds, about as long as a wake-up. Then it
+//! joins the list of idle workers, and its thread goes back to the pool. An owner that opens the
+//! gate takes workers from that list, one for each ten microseconds of tasks, and spawns each into
+//! the scope of the exploration. If it has not measured its tasks yet, it takes one. A worker that
+//! was woken takes more if the tasks that are left need more. The end of the scope is the end of the
 //! exploration.
 //!
 //! **A stop** is a flag that each worker looks at before each task. A worker that has seen it drops
@@ -34,6 +37,8 @@ mod pace;
 mod run_loop;
 mod shared;
 mod tasks;
+#[cfg(all(test, not(any(loom, shuttle))))]
+mod tests;
 
 pub use explorer::{LevelExplorer, LevelPusher};
 #[cfg(all(loom, test))]
@@ -70,7 +75,7 @@ impl<P, K, M> Explore<'_, P, K, M> {
     /// assert_eq!(steps[999].load(Ordering::Relaxed), 17);
     /// ```
     ///
-    /// It is good for searches by breadth, and for worklists with levels of thousands of short
+    /// It is good for breadth-first searches, and for worklists with levels of thousands of short
     /// tasks: a push is that of a vector, and workers claim tasks in chunks. Levels that take less
     /// than some microseconds run on one worker, which does not synchronize with the others. So a
     /// million levels of a short task each take some milliseconds.
@@ -80,11 +85,14 @@ impl<P, K, M> Explore<'_, P, K, M> {
     /// - A visit must not wait for another task of the exploration: that may be behind it on the same
     ///   worker. It may use the pool in any other way.
     /// - A level lasts as long as its longest task. If tasks suddenly take much longer than those
-    ///   before, up to a thousand of them run before the rest is shared.
-    /// - At its peak it holds two levels, each in buffers that grow like vectors and are reused.
+    ///   before, a worker runs up to 2,048 of them that no other worker can take.
+    /// - Each worker has two vectors, one for the current level and one for the next. They grow like
+    ///   any vector, and keep their memory until the end of the exploration. So a worker can hold up
+    ///   to four times as much memory as the most tasks need that it has pushed in one level.
     ///
-    /// The [counts](super::Counts) of a worker include the tasks that other workers have pushed, as
-    /// steals, and the most tasks that it has seen in a level, as the longest queue.
+    /// In the [counts](super::Counts) of a worker, the steals are those of its tasks that other
+    /// workers have pushed. The longest queue is the most tasks that it has pushed for one level. For
+    /// the first worker the roots count as such a level.
     ///
     /// # Panics
     ///
@@ -148,8 +156,10 @@ impl<P, K, M> Explore<'_, P, K, M> {
         F: Fn(T, &mut LevelExplorer<'_, T, S>) + Sync,
     {
         let explorers = self.max_workers();
-        let shared = Shared::new(roots.into_iter().collect(), explorers, self.limits, self.state, prefetch, visit);
-        let go = || crate::scope(|scope| run_loop::run(&shared, scope, Local::new(0), Place::Owner));
+        let roots: Vec<T> = roots.into_iter().collect();
+        let first = Local::first(roots.len());
+        let shared = Shared::new(roots, explorers, self.limits, self.state, prefetch, visit);
+        let go = || crate::scope(|scope| run_loop::run(&shared, scope, first, Place::Owner));
         match self.pool {
             Some(pool) => pool.install(go),
             None => go(),

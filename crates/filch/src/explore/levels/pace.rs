@@ -21,8 +21,9 @@ const ALONE: f64 = 2_000.0;
 const ASLEEP: f64 = 10_000.0;
 /// The least and the most time of a claim, in nanoseconds, if there are enough tasks.
 const CLAIM: (f64, f64) = (1_000.0, 20_000.0);
-/// The most tasks of a claim.
-const MAX_CLAIM: f64 = 65_536.0;
+/// The most tasks of a claim. No other worker can take these, even if they take longer than those
+/// before.
+const MAX_CLAIM: f64 = 2_048.0;
 
 /// Returns the tasks that are left until the next look, after the end of a level.
 #[inline(always)]
@@ -74,14 +75,15 @@ impl Pace {
         (now, self.granted)
     }
 
-    /// Returns whether this many tasks are worth waking another worker.
-    pub(super) fn is_worth_waking(&self, tasks: usize) -> bool {
-        self.cost.is_none_or(|cost| cost * tasks as f64 >= ASLEEP)
+    /// Returns the number of other workers that are worth waking for this many tasks. One, before
+    /// the first look.
+    pub(super) fn useful_sleepers(&self, tasks: usize) -> usize {
+        self.cost.map_or(1, |cost| (cost * tasks as f64 / ASLEEP) as usize).min(tasks)
     }
 
-    /// Returns the number of workers that this many tasks keep busy.
-    pub(super) fn useful_workers(&self, tasks: usize) -> usize {
-        self.cost.map_or(tasks, |cost| ((cost * tasks as f64 / ALONE) as usize + 1).min(tasks))
+    /// Returns whether it knows how long tasks take.
+    pub(super) fn has_measured(&self) -> bool {
+        self.cost.is_some()
     }
 
     /// Returns the size of the next claim, if about this many tasks are left for these workers.

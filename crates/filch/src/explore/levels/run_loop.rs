@@ -40,6 +40,13 @@ impl<S> Local<S> {
         }
     }
 
+    /// Returns the first worker, whose buffer has the roots.
+    pub(super) fn first(roots: usize) -> Self {
+        let mut first = Local::new(0);
+        first.counts.longest = roots;
+        first
+    }
+
     /// Begins to work, after a time without a task.
     fn resume(&mut self) {
         if let Some(since) = self.idle_since.take() {
@@ -77,11 +84,15 @@ pub(super) fn run<'scope, T, S, M, A, F>(
     A: Fn(&T, Ahead) + Sync,
     F: Fn(T, &mut LevelExplorer<'_, T, S>) + Sync,
 {
+    let mut was_woken = place == Place::Outside;
     loop {
         place = match place {
             Place::Outside => match wait(shared, local) {
                 Waited::Inside(entered) => {
                     local = entered;
+                    if std::mem::take(&mut was_woken) {
+                        wake_more(shared, scope, &local.pace);
+                    }
                     Place::Inside
                 }
                 Waited::Over(ended) => {
@@ -130,11 +141,65 @@ where
     let first = shared.gate.cursor();
     // SAFETY: this is the owner.
     let left = unsafe { shared.frontier() }.len - first;
-    local.seen = shared.gate.open(first);
-    // Relaxed: a hint. Workers that are awake come by themselves.
-    let awake = 1 + shared.searching.load(Ordering::Relaxed);
-    let useful = local.pace.useful_workers(left).min(shared.workers());
-    for woken in shared.idle.take(useful.saturating_sub(awake)) {
+    if !local.pace.has_measured() {
+        (_, local.pace.left) = local.pace.look(local.counts.tasks, !shared.limits.are_none());
+    }
+    let missing = || missing(shared, &local.pace, left, 0);
+    let (opening, woken) = shared.idle.open_and_take(&shared.gate, first, missing);
+    local.seen = opening;
+    spawn(shared, scope, woken);
+    // Or the cost of a task would include that of the wake-ups.
+    local.pace.resume(local.counts.tasks);
+}
+
+/// Wakes more workers, if the level keeps more busy. The caller was woken, and is inside.
+///
+/// An owner that has not measured its tasks wakes one worker only. That wakes the next, and so on,
+/// while tasks are left.
+#[cold]
+#[inline(never)]
+fn wake_more<'scope, T, S, M, A, F>(shared: &'scope Shared<T, S, M, A, F>, scope: &Scope<'scope>, pace: &Pace)
+where
+    T: Send,
+    S: Send,
+    M: Fn(usize) -> S + Sync,
+    A: Fn(&T, Ahead) + Sync,
+    F: Fn(T, &mut LevelExplorer<'_, T, S>) + Sync,
+{
+    // SAFETY: this worker is inside.
+    let left = unsafe { shared.frontier() }.len.saturating_sub(shared.gate.cursor());
+    if left == 0 || shared.is_over() {
+        return;
+    }
+    // One of the workers inside is the one that the others help.
+    let helpers = shared.gate.inside().saturating_sub(1);
+    if missing(shared, pace, left, helpers) > 0 {
+        spawn(shared, scope, shared.idle.take(|| missing(shared, pace, left, helpers)));
+    }
+}
+
+/// Returns the number of workers to wake for these tasks, if so many others are inside to help.
+fn missing<T, S, M, A, F>(shared: &Shared<T, S, M, A, F>, pace: &Pace, tasks: usize, helpers: usize) -> usize {
+    let useful = pace.useful_sleepers(tasks);
+    if !pace.has_measured() {
+        // One, also if others are awake: only a worker that was woken wakes more.
+        return useful;
+    }
+    // Relaxed: workers that are awake come by themselves. A worker in the list was subtracted before
+    // it took the lock.
+    useful.saturating_sub(helpers + shared.searching.load(Ordering::Relaxed))
+}
+
+/// Puts workers that were idle on threads.
+fn spawn<'scope, T, S, M, A, F>(shared: &'scope Shared<T, S, M, A, F>, scope: &Scope<'scope>, woken: Vec<Local<S>>)
+where
+    T: Send,
+    S: Send,
+    M: Fn(usize) -> S + Sync,
+    A: Fn(&T, Ahead) + Sync,
+    F: Fn(T, &mut LevelExplorer<'_, T, S>) + Sync,
+{
+    for woken in woken {
         scope.spawn(move |scope| run(shared, scope, woken, Place::Outside));
     }
 }
@@ -173,7 +238,8 @@ fn wait<T, S, M, A, F>(shared: &Shared<T, S, M, A, F>, mut local: Local<S>) -> W
             }
             looks += 1;
         };
-        // Relaxed: as above.
+        // Relaxed: the lock of the idle list orders it before the look of an owner that takes this
+        // worker from there.
         shared.searching.fetch_sub(1, Ordering::Relaxed);
         match found {
             Some(None) => return Waited::Over(local),
@@ -300,6 +366,8 @@ where
     let mut explorer = LevelExplorer { pushed, home, state, index, level, redundant: 0, stop: shared };
     // Locals: what is not in `claimed` need not be right after a panic.
     let (mut tasks, mut stolen, mut longest, mut left) = (0, 0, 0, pace.left);
+    // Whether another worker has pushed the tasks of the piece.
+    let mut is_stolen = false;
     let shares = loop {
         if left == 0 {
             let waiting = claimed.tasks.len() + claimed.end - claimed.next;
@@ -314,25 +382,25 @@ where
             break false;
         }
         let task = if let Some(task) = claimed.tasks.next() {
-            if let Some(far) = claimed.tasks.peek(FAR) {
+            if let Some(far) = claimed.tasks.peek(FAR - 1) {
                 (shared.prefetch)(far, Ahead::Far);
             }
-            if let Some(near) = claimed.tasks.peek(NEAR) {
+            if let Some(near) = claimed.tasks.peek(NEAR - 1) {
                 (shared.prefetch)(near, Ahead::Near);
             }
             task
         } else if claimed.next < claimed.end || place == Place::Inside && claim(shared, pace, claimed) {
             // SAFETY: this worker has claimed them, and is inside or the owner.
-            let stole = unsafe { take_piece(shared, claimed) } != index;
+            is_stolen = unsafe { take_piece(shared, claimed) } != index;
             let len = claimed.tasks.len();
             tasks += len;
-            stolen += if stole { len } else { 0 };
-            longest = longest.max(claimed.end + explorer.pushed.len());
+            stolen += if is_stolen { len } else { 0 };
             continue;
         } else if place == Place::Inside || explorer.pushed.is_empty() {
             break false;
         } else {
             explorer.level += 1;
+            is_stolen = false;
             left = pace::after_level(left);
             let len = explorer.pushed.len();
             tasks += len;
@@ -359,9 +427,11 @@ where
     };
     claimed.level = explorer.level;
     pace.left = left;
-    counts.tasks += (tasks - claimed.tasks.len()) as u64;
-    counts.steals += stolen as u64;
-    counts.longest = counts.longest.max(longest);
+    // Those that are left run on another worker, or later.
+    let unrun = claimed.tasks.len();
+    counts.tasks += (tasks - unrun) as u64;
+    counts.steals += (stolen - if is_stolen { unrun } else { 0 }) as u64;
+    counts.longest = counts.longest.max(longest).max(explorer.pushed.len());
     counts.redundant += explorer.redundant;
     shares
 }
@@ -394,10 +464,12 @@ fn claim<T, S, M, A, F>(shared: &Shared<T, S, M, A, F>, pace: &Pace, claimed: &m
     true
 }
 
-/// Returns whether these tasks are worth the workers that are awake, or worth waking one.
+/// Returns whether these tasks are worth the workers that are awake, or worth waking one. None are
+/// after a stop.
 #[cold]
 #[inline(never)]
 fn is_worth_sharing<T, S, M, A, F>(shared: &Shared<T, S, M, A, F>, pace: &Pace, tasks: usize) -> bool {
+    let is_worth = || shared.searching.load(Ordering::Relaxed) > 0 || pace.useful_sleepers(tasks) > 0;
     // Relaxed: a hint.
-    shared.workers() > 1 && (shared.searching.load(Ordering::Relaxed) > 0 || pace.is_worth_waking(tasks))
+    shared.workers() > 1 && is_worth() && !shared.is_over()
 }

@@ -27,7 +27,7 @@ pub(super) struct Shared<T, S, M, A, F> {
     /// The number of workers that are awake and wait for a level.
     pub(super) searching: CachePadded<AtomicUsize>,
     /// Whether no task is left, or the exploration was stopped. Read before each task.
-    over: AtomicBool,
+    over: CachePadded<AtomicBool>,
     pub(super) limits: Limits,
     pub(super) results: Results<S>,
     pub(super) state: M,
@@ -35,7 +35,8 @@ pub(super) struct Shared<T, S, M, A, F> {
     pub(super) visit: F,
 }
 
-/// The buffers of a worker. They change places with each level, and keep their memory.
+/// The buffers of a worker. They change places with each level, and keep their memory until the
+/// exploration ends.
 struct Buffers<T> {
     /// Its part of the current level. The length is zero, and the tasks belong to the level.
     current: UnsafeCell<Vec<T>>,
@@ -61,7 +62,7 @@ impl<T, S, M, A, F> Shared<T, S, M, A, F> {
             buffers: buffers.collect(),
             idle: IdleWorkers::new((1..explorers).map(Local::new).collect()),
             searching: CachePadded::new(AtomicUsize::new(0)),
-            over: AtomicBool::new(false),
+            over: CachePadded::new(AtomicBool::new(false)),
             limits,
             results: Results::new(explorers),
             state,

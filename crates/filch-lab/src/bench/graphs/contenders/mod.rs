@@ -1,7 +1,8 @@
 //! All contenders of the `graphs` suite.
 //!
 //! They are filch's queues and crossbeam's in the same exploration, filch's exploration by level, and
-//! the same traversal written without an exploration. Every sample starts threads of its own and ends them. It is timed from inside,
+//! the same traversal written without an exploration. Every sample starts threads of its
+//! own and ends them. It is timed from inside,
 //! after they have started.
 
 mod crossbeam_pool;

@@ -1,0 +1,45 @@
+//! Explorations by level, with a look at the gate.
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use super::run_loop::{self, Local, Place};
+use super::shared::Shared;
+use super::LevelExplorer;
+use crate::explore::explored::Ending;
+use crate::explore::shared::Limits;
+use crate::explore::Cancel;
+use crate::Pool;
+
+const ROOTS: usize = 1_000_000;
+
+/// Cancels an exploration of many roots at one of them. Returns how often the gate was opened, and
+/// how many roots ran.
+fn cancel_at(threads: usize, at: usize) -> (u64, usize) {
+    let pool = Pool::builder().threads(threads).build().unwrap();
+    let (cancel, runs) = (Cancel::new(), AtomicUsize::new(0));
+    if at == 0 {
+        cancel.cancel();
+    }
+    let limits = Limits { cancel: Some(cancel.clone()), deadline: None };
+    let visit = |_: usize, _: &mut LevelExplorer<'_, usize>| {
+        if runs.fetch_add(1, Ordering::Relaxed) + 1 == at {
+            cancel.cancel();
+        }
+    };
+    let shared = Shared::new((0..ROOTS).collect(), threads, limits, |_| (), |_: &usize, _| {}, visit);
+    pool.install(|| crate::scope(|scope| run_loop::run(&shared, scope, Local::first(ROOTS), Place::Owner)));
+    let openings = shared.gate.openings();
+    assert_eq!(shared.into_explored().ending(), Ending::Cancelled);
+    (openings, runs.into_inner())
+}
+
+#[test]
+fn after_a_stop_the_gate_stays_closed() {
+    for threads in [1, 2, 4] {
+        for at in [0, 1, 2, 100, 5000] {
+            let (openings, runs) = cancel_at(threads, at);
+            assert!(openings <= if at == 0 { 0 } else { 1 }, "{openings} openings, {threads} threads, at {at}");
+            assert!(runs <= at + 16 * threads, "{runs} tasks, {threads} threads, at {at}");
+        }
+    }
+}
