@@ -67,7 +67,8 @@ use crate::{Vertex, WeightedGraph};
 ///
 /// # Panics
 ///
-/// If a root is not a vertex of the graph.
+/// If a root is not a vertex of the graph, if a queue is at its limit, or if the search needs 2³²
+/// tasks or more.
 pub fn shortest_paths<K: Kind<Vertex>>(
     graph: &WeightedGraph,
     roots: impl IntoIterator<Item = Vertex>,

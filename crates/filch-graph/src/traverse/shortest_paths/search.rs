@@ -60,7 +60,11 @@ struct Phase {
 
 impl Phase {
     fn tasks(&self) -> Range<u32> {
-        self.first..self.first + self.claims.len() as u32
+        let pieces = u32::try_from(self.claims.len()).ok();
+        let end = pieces
+            .and_then(|pieces| self.first.checked_add(pieces))
+            .expect("a search of shortest paths has fewer than 2^32 tasks; set a larger width of the buckets");
+        self.first..end
     }
 
     /// Returns the piece of a task to the first worker that claims it.
