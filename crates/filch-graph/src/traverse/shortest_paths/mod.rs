@@ -101,9 +101,10 @@ fn search<K: Kind<Vertex>, W: Reading>(
     });
     let visits = search.visits();
     if explored.ending() != Ending::Complete {
+        let is_settled = search.settled();
         for distance in &distances {
             // Relaxed, both: the end of the exploration made all distances visible.
-            if !search.is_settled(f64::from_bits(distance.load(Ordering::Relaxed))) {
+            if !is_settled(f64::from_bits(distance.load(Ordering::Relaxed))) {
                 distance.store(NONE, Ordering::Relaxed);
             }
         }

@@ -281,16 +281,19 @@ impl<'a, W: Reading> Search<'a, W> {
         phase.tasks()
     }
 
-    /// Returns whether a distance is final when the search was stopped.
+    /// Returns the test whether a distance is final when the search was stopped.
     ///
     /// What is not processed yet is in the current bucket or a later one, and weights are not
     /// negative. So no distance in an earlier bucket can be lowered.
-    pub(super) fn is_settled(&self, distance: f64) -> bool {
-        #[cfg(test)]
-        if self.fault == Some(Fault::SettlesCurrentBucket) {
-            return self.key(distance) <= unpoisoned(self.phase.0.read()).now;
+    pub(super) fn settled(&self) -> impl Fn(f64) -> bool + '_ {
+        let now = unpoisoned(self.phase.0.read()).now;
+        move |distance| {
+            #[cfg(test)]
+            if self.fault == Some(Fault::SettlesCurrentBucket) {
+                return self.key(distance) <= now;
+            }
+            distance == 0.0 || self.key(distance) < now
         }
-        distance == 0.0 || self.key(distance) < unpoisoned(self.phase.0.read()).now
     }
 
     /// Returns the number of visits of all workers.
