@@ -99,6 +99,12 @@ struct Found {
     visits: u64,
 }
 
+impl Found {
+    fn has_entries(&self) -> bool {
+        !self.near.is_empty() || self.later.has_entries()
+    }
+}
+
 /// A value on cache lines of its own.
 #[repr(align(128))]
 struct Apart<T>(T);
@@ -254,7 +260,11 @@ impl<'a, W: Reading> Search<'a, W> {
     fn advance(&self, worker: usize) -> Range<u32> {
         let mut phase = unpoisoned(self.phase.0.write());
         let phase = &mut *phase;
-        let mut found: Vec<_> = self.found.iter().map(lock).map(Guard).collect();
+        // Only this worker finds more here, so the workers without entries can be left out.
+        let others = (0..self.found.len()).filter(|&other| other != worker);
+        let others = others.map(|other| lock(&self.found[other])).filter(|found| found.has_entries());
+        let own = lock(&self.found[worker]);
+        let mut found: Vec<_> = std::iter::once(own).chain(others).map(Guard).collect();
         let mut done = 0;
         loop {
             phase.entries.clear();
@@ -271,7 +281,7 @@ impl<'a, W: Reading> Search<'a, W> {
             if phase.entries.len() >= 2 * PIECE || done >= SMALL_BUCKETS_LIMIT {
                 break;
             }
-            let Guard(own) = &mut found[worker];
+            let Guard(own) = &mut found[0];
             self.process(&phase.entries, phase.now, own);
             done += phase.entries.len() + self.process_near(phase.now, SMALL_BUCKETS_LIMIT, own);
         }
