@@ -13,8 +13,11 @@
 //! **The distances are exact.** An entry is a vertex and a distance. One is made each time that a
 //! distance is lowered, by the worker that has lowered it, and each is processed. If its distance
 //! is outdated then, a later entry has the shorter one. So in the end no arc can lower a distance.
-//! Sums of `f64` are monotone: the least solution is unique, whatever the order of the workers. It
-//! is what Dijkstra's algorithm finds, bit for bit.
+//!
+//! Each distance is the sum of the weights along some path, added from the root. Sums of `f64` are
+//! monotone: when no arc can lower a distance, no path has a smaller sum. So the distances are the
+//! smallest sums of all paths, which do not depend on the order of the workers. Dijkstra's algorithm
+//! finds the same, bit for bit.
 //!
 //! **Repeats do no harm**, as in [`distances`](super::distances()): a task claims its piece by an
 //! exchange.
