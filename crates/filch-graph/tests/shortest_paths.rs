@@ -39,6 +39,7 @@ fn check(found: &ShortestPaths, graph: &WeightedGraph, expected: &ShortestPaths)
 fn check_tree(found: &ShortestPaths, graph: &WeightedGraph) {
     let tree = found.tree(graph);
     assert_eq!(tree.reached(), found.reached());
+    assert_eq!(tree.effort().ending(), found.effort().ending());
     let mut is_shortest: Vec<bool> =
         (0..graph.vertices() as Vertex).map(|vertex| tree.parent(vertex).is_none()).collect();
     for (from, to, weight) in graph.iter().filter(|&(from, to, _)| tree.parent(to) == Some(from)) {

@@ -54,6 +54,9 @@ impl ShortestPaths {
     /// weight of the arc add up to the distance of the vertex. Of several, it is the first that is
     /// nearer to a root, if there is one.
     ///
+    /// The tree of a search that was stopped has the vertices whose distance is known, and the
+    /// [ending](Effort::ending) of the search.
+    ///
     /// ```
     /// use filch::explore::Explore;
     /// use filch_graph::{shortest_paths, BucketWidth, WeightedGraph};
@@ -93,7 +96,7 @@ impl ShortestPaths {
             }
         }
         self.add_at_equal_distance(graph, &mut parents, level);
-        Tree::new(parents, self.roots.clone(), |_| Effort::unknown())
+        Tree::new(parents, self.roots.clone(), |_| Effort::uncounted(self.effort.ending()))
     }
 
     /// Gives a parent to vertices whose possible parents are all at their own distance. They are
