@@ -27,21 +27,23 @@ impl ShortestPaths {
     }
 
     /// Returns the length of a shortest path to this vertex: the sum of its weights. `None` if
-    /// there is no path.
+    /// there is no path, or if the search was stopped before it found the distance for certain.
     ///
     /// Weights are added in the order of the path, as `f64`. Whole weights are exact up to 2⁵³.
     pub fn of(&self, vertex: Vertex) -> Option<f64> {
         self.distances.get(vertex as usize).copied().filter(|distance| distance.is_finite())
     }
 
-    /// Returns the number of reachable vertices.
+    /// Returns the number of vertices with a distance: all reachable ones, unless the search was
+    /// stopped.
     pub fn reached(&self) -> usize {
         self.distances.iter().filter(|distance| distance.is_finite()).count()
     }
 
     /// Returns the first of the farthest vertices and its distance.
     ///
-    /// `None` if there were no roots.
+    /// `None` if there were no roots. Looks at vertices with a distance only, as
+    /// [`reached`](ShortestPaths::reached).
     pub fn farthest(&self) -> Option<(Vertex, f64)> {
         let reached =
             (0..self.distances.len() as Vertex).filter_map(|vertex| self.of(vertex).map(|distance| (vertex, distance)));
