@@ -186,8 +186,9 @@ impl<N, E: Copy + Into<f64>, Ty: EdgeType, Ix: IndexType> TryFrom<&Csr<N, E, Ty,
 
 /// Checks that petgraph can number the arcs.
 fn check_arcs(arcs: usize) -> Result<(), BuildError> {
-    // The last index is petgraph's mark for "none".
-    match arcs >= u32::MAX as usize {
+    // The largest index, 2³² − 1, is petgraph's mark for "none". Indices start at 0, so this is also
+    // the most arcs.
+    match arcs > u32::MAX as usize {
         true => Err(BuildError::TooManyArcs { arcs }),
         false => Ok(()),
     }

@@ -39,6 +39,7 @@ fn check(found: &ShortestPaths, graph: &WeightedGraph, expected: &ShortestPaths)
 fn check_tree(found: &ShortestPaths, graph: &WeightedGraph) {
     let tree = found.tree(graph);
     assert_eq!(tree.reached(), found.reached());
+    assert_eq!(tree.effort().ending(), found.effort().ending());
     let mut is_shortest: Vec<bool> =
         (0..graph.vertices() as Vertex).map(|vertex| tree.parent(vertex).is_none()).collect();
     for (from, to, weight) in graph.iter().filter(|&(from, to, _)| tree.parent(to) == Some(from)) {
@@ -103,7 +104,7 @@ fn graphs() -> impl Strategy<Value = (WeightedGraph, Vec<Vertex>)> {
 }
 
 fn widths() -> impl Strategy<Value = BucketWidth> {
-    let given = prop::sample::select(vec![1e-300, 1e-9, 0.3, 1.0, 7.0, 300.0, 1e9, 1e35, 1e308]);
+    let given = prop::sample::select(vec![5e-324, 1e-300, 1e-9, 0.3, 1.0, 7.0, 300.0, 1e9, 1e35, 1e308, f64::MAX]);
     prop::option::of(given)
         .prop_map(|width| width.map_or(BucketWidth::automatic(), |width| BucketWidth::new(width).unwrap()))
 }
@@ -181,7 +182,7 @@ fn any_width_gives_the_distances_of_dijkstra_in_large_graphs() {
     for recipe in ["torus:100x100,weights=1-100", "random:10000,30000,weights=1-1000000"] {
         let graph = make(recipe);
         let expected = serial::shortest_paths(&graph, [0]);
-        for width in [1e-300, 1e-3, 0.7, 30.0, 5e3, 1e7, 1e300] {
+        for width in [5e-324, 1e-300, 1e-3, 0.7, 30.0, 5e3, 1e7, 1e300, f64::MAX] {
             let found = shortest_paths(&graph, [0], BucketWidth::new(width).unwrap(), explore(3));
             check(&found, &graph, &expected);
             assert_eq!(found.width(), width);
@@ -264,6 +265,9 @@ fn a_search_that_is_stopped_reports_final_distances_alone() {
         let is_right = |vertex: &Vertex| found.of(*vertex).is_none() || found.of(*vertex) == expected.of(*vertex);
         assert!((0..250_000).all(|vertex| is_right(&vertex)), "stopped after {micros} us");
         check_tree(&found, &graph);
+        let tree = found.tree(&graph);
+        let is_joined = |vertex: Vertex| found.of(vertex).is_none() || tree.path_to(vertex).is_some();
+        assert!((0..250_000).all(is_joined), "stopped after {micros} us");
     }
     assert!(stopped > 0);
 }

@@ -144,10 +144,16 @@ impl<'a> Cursor<'a> {
             return None;
         }
         let text = std::str::from_utf8(&self.text[start..self.at]).ok()?;
+        // A negative number may be so small that it is parsed as a zero.
+        let mantissa = text.split(['e', 'E', 'd', 'D']).next()?;
+        if text.starts_with('-') && mantissa.contains(|digit| matches!(digit, '1'..='9')) {
+            return None;
+        }
         let fortran = text.contains(['d', 'D']).then(|| text.replace(['d', 'D'], "e"));
         let text = fortran.as_deref().unwrap_or(text);
         match Weight::of(text.parse().ok()?)? {
-            // From the text, so that it is rounded once.
+            // From the text, so that it is rounded once. Only a fraction so small that an `f64` drops
+            // it is gone before, and the number counts as whole.
             Weight::Real(_) => text.parse().ok().filter(|real: &f32| real.is_finite()).map(Weight::Real),
             whole => Some(whole),
         }
@@ -219,6 +225,10 @@ mod tests {
         for (text, value) in [
             ("0", 0),
             ("-0", 0),
+            ("-0.0e5", 0),
+            ("-0d-3", 0),
+            ("1e-400", 0),
+            ("16777217.00000000000000000001", 16_777_217),
             ("+7", 7),
             ("7.0", 7),
             ("5.", 5),
@@ -240,7 +250,9 @@ mod tests {
         }
         let long = "9".repeat(30);
         assert_eq!(weight(&long), Some(Weight::Real(1e30)));
-        for text in ["", "x", "-1", "-0.5", "nan", "inf", "-inf", "1e39", "1e999", "-1e999", ".", "1e"] {
+        for text in
+            ["", "x", "-1", "-0.5", "nan", "inf", "-inf", "1e39", "1e999", "-1e999", "-1e-400", "-0.1d-400", ".", "1e"]
+        {
             assert_eq!(weight(text), None, "{text}");
         }
     }

@@ -25,9 +25,9 @@ impl Effort {
         Effort { counts: vec![counts], ending: Ending::Complete, needed: Some(tasks) }
     }
 
-    /// Returns the effort of a traversal that was not counted.
-    pub(super) fn unknown() -> Effort {
-        Effort { counts: Vec::new(), ending: Ending::Complete, needed: None }
+    /// Returns the effort of a traversal that was not counted, and ended like this.
+    pub(super) fn uncounted(ending: Ending) -> Effort {
+        Effort { counts: Vec::new(), ending, needed: None }
     }
 
     /// Adds to the number of needed tasks, once it is known.

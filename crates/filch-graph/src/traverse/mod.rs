@@ -13,7 +13,7 @@
 //! | [`spanning_tree()`], [`spanning_forest()`] | a vertex | 5 bytes | one a vertex |
 //! | [`components()`] | 512 vertices | 4 bytes | one a vertex |
 //! | [`distances()`] | a vertex, in its level | 4 bytes | none |
-//! | [`shortest_paths()`] | 128 entries of a bucket | 8 bytes | one for each distance that is lowered, five a task |
+//! | [`shortest_paths()`] | 128 entries of a bucket | 8 bytes | one for each distance that is lowered, six a task |
 
 mod closure;
 mod components;

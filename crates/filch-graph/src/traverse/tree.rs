@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use filch::explore::Ending;
+
 use super::Effort;
 use crate::{Graph, Vertex};
 
@@ -41,7 +43,7 @@ impl Tree {
     /// # Ok::<(), generate::GenerateError>(())
     /// ```
     pub fn from_parents(parents: Box<[Vertex]>, roots: Vec<Vertex>) -> Tree {
-        Tree::new(parents, roots, |_| Effort::unknown())
+        Tree::new(parents, roots, |_| Effort::uncounted(Ending::Complete))
     }
 
     /// Returns the parent of a vertex. `None` if it is a root, or not in the tree.

@@ -88,8 +88,8 @@ impl WeightedGraph {
 
     /// Gives a weight to each arc of a graph, in parallel.
     ///
-    /// `weight` gets the two ends of an arc. It is called twice for each, on any thread and in any
-    /// order, and returns the same weight for the same ends. For an undirected graph it returns the
+    /// `weight` gets the two ends of an arc. It is called once or twice for each, on any thread and
+    /// in any order, and returns the same weight for the same ends. For an undirected graph it returns the
     /// same for both directions.
     ///
     /// # Errors

@@ -13,8 +13,11 @@
 //! **The distances are exact.** An entry is a vertex and a distance. One is made each time that a
 //! distance is lowered, by the worker that has lowered it, and each is processed. If its distance
 //! is outdated then, a later entry has the shorter one. So in the end no arc can lower a distance.
-//! Sums of `f64` are monotone: the least solution is unique, whatever the order of the workers. It
-//! is what Dijkstra's algorithm finds, bit for bit.
+//!
+//! Each distance is the sum of the weights along some path, added from the root. Sums of `f64` are
+//! monotone: when no arc can lower a distance, no path has a smaller sum. So the distances are the
+//! smallest sums of all paths, which do not depend on the order of the workers. Dijkstra's algorithm
+//! finds the same, bit for bit.
 //!
 //! **Repeats do no harm**, as in [`distances`](super::distances()): a task claims its piece by an
 //! exchange.
@@ -47,8 +50,8 @@ use crate::{Vertex, WeightedGraph};
 
 /// Computes the shortest distance of each vertex from the nearest of these roots.
 ///
-/// The length of a path is the sum of the weights of its arcs. The result is the same for any
-/// number of workers, any queue and any width.
+/// The length of a path is the sum of the weights of its arcs. The distances are the same for any
+/// number of workers, any queue and any width. The visits and the effort differ.
 ///
 /// If it was stopped early, the distances in the result are right, and others are missing; see
 /// [`Effort::ending`].
@@ -67,7 +70,8 @@ use crate::{Vertex, WeightedGraph};
 ///
 /// # Panics
 ///
-/// If a root is not a vertex of the graph.
+/// If a root is not a vertex of the graph, if a queue is at its limit, or if the search needs 2³²
+/// tasks or more.
 pub fn shortest_paths<K: Kind<Vertex>>(
     graph: &WeightedGraph,
     roots: impl IntoIterator<Item = Vertex>,
@@ -100,9 +104,10 @@ fn search<K: Kind<Vertex>, W: Reading>(
     });
     let visits = search.visits();
     if explored.ending() != Ending::Complete {
+        let is_settled = search.settled();
         for distance in &distances {
             // Relaxed, both: the end of the exploration made all distances visible.
-            if !search.is_settled(f64::from_bits(distance.load(Ordering::Relaxed))) {
+            if !is_settled(f64::from_bits(distance.load(Ordering::Relaxed))) {
                 distance.store(NONE, Ordering::Relaxed);
             }
         }

@@ -27,21 +27,23 @@ impl ShortestPaths {
     }
 
     /// Returns the length of a shortest path to this vertex: the sum of its weights. `None` if
-    /// there is no path.
+    /// there is no path, or if the search was stopped before it found the distance for certain.
     ///
     /// Weights are added in the order of the path, as `f64`. Whole weights are exact up to 2⁵³.
     pub fn of(&self, vertex: Vertex) -> Option<f64> {
         self.distances.get(vertex as usize).copied().filter(|distance| distance.is_finite())
     }
 
-    /// Returns the number of reachable vertices.
+    /// Returns the number of vertices with a distance: all reachable ones, unless the search was
+    /// stopped.
     pub fn reached(&self) -> usize {
         self.distances.iter().filter(|distance| distance.is_finite()).count()
     }
 
     /// Returns the first of the farthest vertices and its distance.
     ///
-    /// `None` if there were no roots.
+    /// `None` if there were no roots. Looks at vertices with a distance only, as
+    /// [`reached`](ShortestPaths::reached).
     pub fn farthest(&self) -> Option<(Vertex, f64)> {
         let reached =
             (0..self.distances.len() as Vertex).filter_map(|vertex| self.of(vertex).map(|distance| (vertex, distance)));
@@ -53,6 +55,9 @@ impl ShortestPaths {
     /// The parent of a vertex is the vertex before it on a shortest path: its distance and the
     /// weight of the arc add up to the distance of the vertex. Of several, it is the first that is
     /// nearer to a root, if there is one.
+    ///
+    /// The tree of a search that was stopped has the vertices whose distance is known, and the
+    /// [ending](Effort::ending) of the search.
     ///
     /// ```
     /// use filch::explore::Explore;
@@ -93,7 +98,7 @@ impl ShortestPaths {
             }
         }
         self.add_at_equal_distance(graph, &mut parents, level);
-        Tree::new(parents, self.roots.clone(), |_| Effort::unknown())
+        Tree::new(parents, self.roots.clone(), |_| Effort::uncounted(self.effort.ending()))
     }
 
     /// Gives a parent to vertices whose possible parents are all at their own distance. They are
@@ -138,8 +143,11 @@ impl ShortestPaths {
 
     /// Returns the bytes held beside the graph: eight per vertex.
     ///
-    /// During the search, sixteen bytes came on top for each vertex in a bucket. A vertex is in a
-    /// bucket once for each time that its distance was lowered.
+    /// During the search, the buckets came on top: sixteen bytes for each vertex in one, and as much
+    /// again where a list had room to grow. A vertex is in a bucket once for each time that its
+    /// distance was lowered. A bucket that is left keeps its memory for a later one until the search
+    /// ends. On a random graph with a million vertices and three million edges the buckets took
+    /// about 20 bytes for each vertex on one worker, and 32 on two.
     pub fn memory(&self) -> usize {
         size_of_val(&*self.distances)
     }

@@ -60,7 +60,11 @@ struct Phase {
 
 impl Phase {
     fn tasks(&self) -> Range<u32> {
-        self.first..self.first + self.claims.len() as u32
+        let pieces = u32::try_from(self.claims.len()).ok();
+        let end = pieces
+            .and_then(|pieces| self.first.checked_add(pieces))
+            .expect("a search of shortest paths has fewer than 2^32 tasks; set a larger width of the buckets");
+        self.first..end
     }
 
     /// Returns the piece of a task to the first worker that claims it.
@@ -80,8 +84,10 @@ impl Phase {
     }
 }
 
-/// The entries that a worker has found, before they are processed.
+/// The entries that a worker has found, before they are processed. Aligned so that no two workers
+/// write to one cache line, or to two that are fetched together.
 #[derive(Default)]
+#[repr(align(128))]
 struct Found {
     /// Entries of the current bucket.
     near: Vec<Entry>,
@@ -92,6 +98,16 @@ struct Found {
     /// The number of entries that were processed and were not outdated.
     visits: u64,
 }
+
+impl Found {
+    fn has_entries(&self) -> bool {
+        !self.near.is_empty() || self.later.has_entries()
+    }
+}
+
+/// A value on cache lines of its own.
+#[repr(align(128))]
+struct Apart<T>(T);
 
 /// The result of a task.
 pub(super) enum Step {
@@ -111,11 +127,11 @@ pub(super) struct Search<'a, W> {
     /// One divided by the width of a bucket.
     per_width: f64,
     /// Locked for reading during a piece, and for writing between two phases.
-    phase: RwLock<Phase>,
+    phase: Apart<RwLock<Phase>>,
     /// The number of unfinished pieces of the phase.
-    unfinished: AtomicUsize,
-    /// What each worker has found. In boxes, so that no two are on one cache line.
-    found: Box<[Mutex<Box<Found>>]>,
+    unfinished: Apart<AtomicUsize>,
+    /// What each worker has found.
+    found: Box<[Mutex<Found>]>,
     reading: PhantomData<W>,
     #[cfg(test)]
     pub(super) fault: Option<Fault>,
@@ -148,8 +164,8 @@ impl<'a, W: Reading> Search<'a, W> {
             graph,
             distances,
             per_width: width.recip(),
-            unfinished: AtomicUsize::new(phase.claims.len()),
-            phase: RwLock::new(phase),
+            unfinished: Apart(AtomicUsize::new(phase.claims.len())),
+            phase: Apart(RwLock::new(phase)),
             found: (0..workers).map(|_| Mutex::default()).collect(),
             reading: PhantomData,
             #[cfg(test)]
@@ -159,7 +175,7 @@ impl<'a, W: Reading> Search<'a, W> {
 
     /// Returns the first tasks.
     pub(super) fn tasks(&self) -> Range<u32> {
-        unpoisoned(self.phase.read()).tasks()
+        unpoisoned(self.phase.0.read()).tasks()
     }
 
     /// Returns the bucket of a distance. A larger distance is in the same bucket or a later one.
@@ -172,7 +188,7 @@ impl<'a, W: Reading> Search<'a, W> {
 
     /// Runs a task as the worker with this index.
     pub(super) fn run(&self, task: u32, worker: usize) -> Step {
-        let phase = unpoisoned(self.phase.read());
+        let phase = unpoisoned(self.phase.0.read());
         let Some(piece) = phase.claim(task) else {
             return Step::Repeat;
         };
@@ -183,7 +199,7 @@ impl<'a, W: Reading> Search<'a, W> {
         drop(phase);
         // Acquire and release: the last worker to finish sees the distances that the others have
         // written.
-        match self.unfinished.fetch_sub(1, Ordering::AcqRel) {
+        match self.unfinished.0.fetch_sub(1, Ordering::AcqRel) {
             1 => Step::NextPhase(self.advance(worker)),
             _ => Step::Done,
         }
@@ -242,9 +258,13 @@ impl<'a, W: Reading> Search<'a, W> {
     /// Makes the next phase that is worth sharing, or the next after the limit. No worker has a
     /// piece of the current phase any more.
     fn advance(&self, worker: usize) -> Range<u32> {
-        let mut phase = unpoisoned(self.phase.write());
+        let mut phase = unpoisoned(self.phase.0.write());
         let phase = &mut *phase;
-        let mut found: Vec<_> = self.found.iter().map(lock).map(Guard).collect();
+        // Only this worker finds more here, so the workers without entries can be left out.
+        let others = (0..self.found.len()).filter(|&other| other != worker);
+        let others = others.map(|other| lock(&self.found[other])).filter(|found| found.has_entries());
+        let own = lock(&self.found[worker]);
+        let mut found: Vec<_> = std::iter::once(own).chain(others).map(Guard).collect();
         let mut done = 0;
         loop {
             phase.entries.clear();
@@ -261,26 +281,29 @@ impl<'a, W: Reading> Search<'a, W> {
             if phase.entries.len() >= 2 * PIECE || done >= SMALL_BUCKETS_LIMIT {
                 break;
             }
-            let Guard(own) = &mut found[worker];
+            let Guard(own) = &mut found[0];
             self.process(&phase.entries, phase.now, own);
             done += phase.entries.len() + self.process_near(phase.now, SMALL_BUCKETS_LIMIT, own);
         }
         phase.cut();
         // Relaxed: a worker that decrements it has a task that is pushed after this store.
-        self.unfinished.store(phase.claims.len(), Ordering::Relaxed);
+        self.unfinished.0.store(phase.claims.len(), Ordering::Relaxed);
         phase.tasks()
     }
 
-    /// Returns whether a distance is final when the search was stopped.
+    /// Returns the test whether a distance is final when the search was stopped.
     ///
     /// What is not processed yet is in the current bucket or a later one, and weights are not
     /// negative. So no distance in an earlier bucket can be lowered.
-    pub(super) fn is_settled(&self, distance: f64) -> bool {
-        #[cfg(test)]
-        if self.fault == Some(Fault::SettlesCurrentBucket) {
-            return self.key(distance) <= unpoisoned(self.phase.read()).now;
+    pub(super) fn settled(&self) -> impl Fn(f64) -> bool + '_ {
+        let now = unpoisoned(self.phase.0.read()).now;
+        move |distance| {
+            #[cfg(test)]
+            if self.fault == Some(Fault::SettlesCurrentBucket) {
+                return self.key(distance) <= now;
+            }
+            distance == 0.0 || self.key(distance) < now
         }
-        distance == 0.0 || self.key(distance) < unpoisoned(self.phase.read()).now
     }
 
     /// Returns the number of visits of all workers.
@@ -305,7 +328,7 @@ fn lower(distance: &AtomicU64, bits: u64) -> bool {
 }
 
 /// What a worker has found, locked.
-struct Guard<'a>(MutexGuard<'a, Box<Found>>);
+struct Guard<'a>(MutexGuard<'a, Found>);
 
 impl AsMut<Wheel> for Guard<'_> {
     fn as_mut(&mut self) -> &mut Wheel {

@@ -33,8 +33,9 @@ fn distances(graph: &WeightedGraph, width: f64, tasks: usize, fault: Option<Faul
     }
     let is_complete = open.is_empty();
     let distance = |bits: &AtomicU64| f64::from_bits(bits.load(Ordering::Relaxed));
-    let settled = distances.iter().map(distance);
-    settled.map(|distance| if is_complete || search.is_settled(distance) { distance } else { f64::INFINITY }).collect()
+    let is_settled = search.settled();
+    let found = distances.iter().map(distance);
+    found.map(|distance| if is_complete || is_settled(distance) { distance } else { f64::INFINITY }).collect()
 }
 
 fn of(expected: &ShortestPaths, vertex: usize) -> f64 {

@@ -57,6 +57,11 @@ impl Wheel {
         self.levels.resize_with(level + 1, || Level { slots: vec![Vec::new(); SLOTS], filled: 0 });
     }
 
+    /// Returns whether any bucket has entries.
+    pub(super) fn has_entries(&self) -> bool {
+        self.levels.iter().any(|level| level.filled != 0)
+    }
+
     fn filled(&self, level: usize) -> u64 {
         self.levels.get(level).map_or(0, |level| level.filled)
     }
