@@ -7,7 +7,7 @@ pub enum Ahead {
     /// Sixteen tasks ahead. Fetch what the task reads first, for example where its record is.
     Far,
     /// Eight tasks ahead. Fetch what the data of [`Far`](Ahead::Far) leads to. That data has mostly
-    /// arrived. For the first tasks of a claim there was no call with `Far`, and the read waits.
+    /// arrived. For the first tasks of a piece there was no call with `Far`, and the read waits.
     Near,
 }
 

@@ -211,7 +211,7 @@ fn states_and_counts_include_all_workers() {
 fn steals_are_tasks_that_another_worker_has_pushed() {
     for threads in [1, 2, 3, 8] {
         let pool = pool(threads);
-        // The level of 2,000 tasks is shared more than once, because tasks suddenly take long.
+        // Some tasks of the level of 2,000 take long, so that several workers take part.
         let explored = Explore::exactly_once().pool(&pool).run_by_level([0u32], |n, worker| match worker.level() {
             0 => worker.push_all(1..=2000),
             1 => compute(if n % 100 == 0 { 200 } else { 0 }),

@@ -21,10 +21,10 @@
 //! looks 32 times in a spin loop, and then 256 times with a yield in between. On a machine with
 //! nothing else to do that takes some tens of microseconds, about as long as a wake-up. Then it
 //! joins the list of idle workers, and its thread goes back to the pool. An owner that opens the
-//! gate takes workers from that list, one for each ten microseconds of tasks, and spawns each into
-//! the scope of the exploration. If it has not measured its tasks yet, it takes one. A worker that
-//! was woken takes more if the tasks that are left need more. The end of the scope is the end of the
-//! exploration.
+//! gate takes workers from that list, one for each ten microseconds of tasks less those that search,
+//! and spawns each into the scope of the exploration. If it has not measured its tasks yet, it takes
+//! one. Workers inside take more if the tasks that are left need more: when they were woken, and
+//! when they look at the clock. The end of the scope is the end of the exploration.
 //!
 //! **A stop** is a flag that each worker looks at before each task. A worker that has seen it drops
 //! the tasks that it has claimed, and leaves. The tasks that no worker has claimed are dropped when

@@ -67,7 +67,8 @@ impl Pace {
             let cost = elapsed.as_nanos() as f64 / (tasks - self.tasks) as f64;
             let cost = self.cost.map_or(cost, |before| (before + cost) / 2.0).max(0.1);
             self.cost = Some(cost);
-            self.alone = (ALONE / cost) as usize;
+            // A single task is never shared: the owner runs it itself.
+            self.alone = ((ALONE / cost) as usize).max(1);
         }
         let most = if has_limits { TASKS_PER_LIMIT_CHECK } else { TASKS_PER_LOOK };
         self.granted = if elapsed > SHORT { 1 } else { most.min(2 * self.granted) };

@@ -90,8 +90,9 @@ pub(super) fn run<'scope, T, S, M, A, F>(
             Place::Outside => match wait(shared, local) {
                 Waited::Inside(entered) => {
                     local = entered;
-                    if std::mem::take(&mut was_woken) {
-                        wake_more(shared, scope, &local.pace);
+                    if std::mem::take(&mut was_woken) && wake_more(shared, scope, &local.pace) {
+                        // Or the cost of a task would include that of the wake-ups.
+                        local.pace.resume(local.counts.tasks);
                     }
                     Place::Inside
                 }
@@ -102,7 +103,7 @@ pub(super) fn run<'scope, T, S, M, A, F>(
                 Waited::Idle => return,
             },
             Place::Inside => {
-                work(shared, &mut local, Place::Inside);
+                work(shared, scope, &mut local, Place::Inside);
                 if !shared.gate.leave() {
                     Place::Outside
                 } else {
@@ -116,7 +117,7 @@ pub(super) fn run<'scope, T, S, M, A, F>(
             }
             Place::Owner => {
                 local.resume();
-                if !work(shared, &mut local, Place::Owner) {
+                if !work(shared, scope, &mut local, Place::Owner) {
                     break shared.finish();
                 }
                 open(shared, scope, &mut local);
@@ -141,24 +142,23 @@ where
     let first = shared.gate.cursor();
     // SAFETY: this is the owner.
     let left = unsafe { shared.frontier() }.len - first;
-    if !local.pace.has_measured() {
-        (_, local.pace.left) = local.pace.look(local.counts.tasks, !shared.limits.are_none());
-    }
-    let missing = || missing(shared, &local.pace, left, 0);
+    // The owner itself runs one of them.
+    let missing = || missing(shared, &local.pace, left.saturating_sub(1), 0);
     let (opening, woken) = shared.idle.open_and_take(&shared.gate, first, missing);
     local.seen = opening;
     spawn(shared, scope, woken);
-    // Or the cost of a task would include that of the wake-ups.
+    // As after `wake_more`.
     local.pace.resume(local.counts.tasks);
 }
 
-/// Wakes more workers, if the level keeps more busy. The caller was woken, and is inside.
+/// Wakes more workers, if the level keeps more busy. Returns whether it has. The caller is inside.
 ///
-/// An owner that has not measured its tasks wakes one worker only. That wakes the next, and so on,
-/// while tasks are left.
+/// An owner that has not measured its tasks wakes one worker only. That wakes the next when it
+/// enters, and so on. A worker that has measured its tasks wakes what they are worth, also when they
+/// turn out to take longer than the owner thought.
 #[cold]
 #[inline(never)]
-fn wake_more<'scope, T, S, M, A, F>(shared: &'scope Shared<T, S, M, A, F>, scope: &Scope<'scope>, pace: &Pace)
+fn wake_more<'scope, T, S, M, A, F>(shared: &'scope Shared<T, S, M, A, F>, scope: &Scope<'scope>, pace: &Pace) -> bool
 where
     T: Send,
     S: Send,
@@ -168,19 +168,24 @@ where
 {
     // SAFETY: this worker is inside.
     let left = unsafe { shared.frontier() }.len.saturating_sub(shared.gate.cursor());
-    if left == 0 || shared.is_over() {
-        return;
+    // Before it has measured, a worker takes one task itself.
+    if left <= usize::from(!pace.has_measured()) || shared.is_over() {
+        return false;
     }
     // One of the workers inside is the one that the others help.
     let helpers = shared.gate.inside().saturating_sub(1);
-    if missing(shared, pace, left, helpers) > 0 {
-        spawn(shared, scope, shared.idle.take(|| missing(shared, pace, left, helpers)));
+    if missing(shared, pace, left, helpers) == 0 {
+        return false;
     }
+    let woken = shared.idle.take(|| missing(shared, pace, left, helpers));
+    let has_woken = !woken.is_empty();
+    spawn(shared, scope, woken);
+    has_woken
 }
 
 /// Returns the number of workers to wake for these tasks, if so many others are inside to help.
 fn missing<T, S, M, A, F>(shared: &Shared<T, S, M, A, F>, pace: &Pace, tasks: usize, helpers: usize) -> usize {
-    let useful = pace.useful_sleepers(tasks);
+    let useful = pace.useful_sleepers(tasks).min(shared.workers() - 1);
     if !pace.has_measured() {
         // One, also if others are awake: only a worker that was woken wakes more.
         return useful;
@@ -275,7 +280,12 @@ struct Claimed<T> {
 
 /// Runs tasks of the level, as an owner also all levels that follow, while they are small. Returns
 /// whether the level is worth sharing, and not done.
-fn work<T, S, M, A, F>(shared: &Shared<T, S, M, A, F>, local: &mut Local<S>, place: Place) -> bool
+fn work<'scope, T, S, M, A, F>(
+    shared: &'scope Shared<T, S, M, A, F>,
+    scope: &Scope<'scope>,
+    local: &mut Local<S>,
+    place: Place,
+) -> bool
 where
     T: Send,
     S: Send,
@@ -290,7 +300,7 @@ where
         _ => (0, 0),
     };
     let mut claimed = Claimed { tasks: Tasks::none(), next, end, level: frontier.level, is_own: false };
-    let result = unwind::catch(|| run_tasks(shared, local, place, &mut claimed));
+    let result = unwind::catch(|| run_tasks(shared, scope, local, place, &mut claimed));
     let left = claimed.tasks.len();
     if place == Place::Owner {
         let position = claimed.tasks.give_back();
@@ -330,8 +340,9 @@ fn drop_rest<T, S, M, A, F>(shared: &Shared<T, S, M, A, F>, mut claimed: Claimed
 /// Runs tasks until none is left, the exploration is over or, for an owner, the level is worth
 /// sharing. Returns whether it is.
 #[inline(never)]
-fn run_tasks<T, S, M, A, F>(
-    shared: &Shared<T, S, M, A, F>,
+fn run_tasks<'scope, T, S, M, A, F>(
+    shared: &'scope Shared<T, S, M, A, F>,
+    scope: &Scope<'scope>,
     local: &mut Local<S>,
     place: Place,
     claimed: &mut Claimed<T>,
@@ -372,8 +383,12 @@ where
         if left == 0 {
             let waiting = claimed.tasks.len() + claimed.end - claimed.next;
             let now;
-            (now, left) = pace.look(counts.tasks + (tasks - claimed.tasks.len()) as u64, !shared.limits.are_none());
+            let run = counts.tasks + (tasks - claimed.tasks.len()) as u64;
+            (now, left) = pace.look(run, !shared.limits.are_none());
             shared.check_limits(|| now);
+            if place == Place::Inside && wake_more(shared, scope, pace) {
+                pace.resume(run);
+            }
             if place == Place::Owner && waiting > pace.alone && is_worth_sharing(shared, pace, waiting) {
                 break true;
             }
@@ -468,8 +483,8 @@ fn claim<T, S, M, A, F>(shared: &Shared<T, S, M, A, F>, pace: &Pace, claimed: &m
 /// after a stop.
 #[cold]
 #[inline(never)]
-fn is_worth_sharing<T, S, M, A, F>(shared: &Shared<T, S, M, A, F>, pace: &Pace, tasks: usize) -> bool {
-    let is_worth = || shared.searching.load(Ordering::Relaxed) > 0 || pace.useful_sleepers(tasks) > 0;
+pub(super) fn is_worth_sharing<T, S, M, A, F>(shared: &Shared<T, S, M, A, F>, pace: &Pace, tasks: usize) -> bool {
     // Relaxed: a hint.
+    let is_worth = || shared.searching.load(Ordering::Relaxed) > 0 || pace.useful_sleepers(tasks) > 0;
     shared.workers() > 1 && is_worth() && !shared.is_over()
 }

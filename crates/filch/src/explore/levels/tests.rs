@@ -2,12 +2,13 @@
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use super::run_loop::{self, Local, Place};
+use super::pace::Pace;
+use super::run_loop::{self, is_worth_sharing, Local, Place};
 use super::shared::Shared;
 use super::LevelExplorer;
 use crate::explore::explored::Ending;
 use crate::explore::shared::Limits;
-use crate::explore::Cancel;
+use crate::explore::{Ahead, Cancel};
 use crate::Pool;
 
 const ROOTS: usize = 1_000_000;
@@ -42,4 +43,38 @@ fn after_a_stop_the_gate_stays_closed() {
             assert!(runs <= at + 16 * threads, "{runs} tasks, {threads} threads, at {at}");
         }
     }
+}
+
+#[test]
+fn after_a_stop_no_level_is_worth_sharing() {
+    let visit = |_: usize, _: &mut LevelExplorer<'_, usize>| {};
+    let state = |_: usize| ();
+    let shared = Shared::<usize, (), _, _, _>::new(
+        (0..100).collect(),
+        2,
+        Limits::default(),
+        state,
+        |_: &usize, _: Ahead| {},
+        visit,
+    );
+    assert!(is_worth_sharing(&shared, &Pace::new(), 100));
+    shared.stop(Ending::Stopped);
+    assert!(!is_worth_sharing(&shared, &Pace::new(), 100));
+    assert_eq!(shared.into_explored().ending(), Ending::Stopped);
+}
+
+#[test]
+fn a_chain_of_long_tasks_opens_no_gate() {
+    let pool = Pool::builder().threads(2).build().unwrap();
+    let visit = |n: usize, worker: &mut LevelExplorer<'_, usize>| {
+        let start = std::time::Instant::now();
+        while start.elapsed().as_micros() < 20 {}
+        if n > 0 {
+            worker.push(n - 1);
+        }
+    };
+    let shared = Shared::new(vec![300], 2, Limits::default(), |_| (), |_: &usize, _| {}, visit);
+    pool.install(|| crate::scope(|scope| run_loop::run(&shared, scope, Local::first(1), Place::Owner)));
+    assert_eq!(shared.gate.openings(), 0);
+    assert_eq!(shared.into_explored().total().tasks, 301);
 }
