@@ -152,8 +152,8 @@ impl<'a> Cursor<'a> {
         let fortran = text.contains(['d', 'D']).then(|| text.replace(['d', 'D'], "e"));
         let text = fortran.as_deref().unwrap_or(text);
         match Weight::of(text.parse().ok()?)? {
-            // From the text, so that it is rounded once. Only a fraction so small that an `f64` drops
-            // it is gone before, and the number counts as whole.
+            // From the text, so that it is rounded once. Only a fraction that rounding to an `f64`
+            // removes is gone before, and the number counts as whole.
             Weight::Real(_) => text.parse().ok().filter(|real: &f32| real.is_finite()).map(Weight::Real),
             whole => Some(whole),
         }

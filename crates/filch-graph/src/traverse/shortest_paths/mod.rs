@@ -51,7 +51,8 @@ use crate::{Vertex, WeightedGraph};
 /// Computes the shortest distance of each vertex from the nearest of these roots.
 ///
 /// The length of a path is the sum of the weights of its arcs. The distances are the same for any
-/// number of workers, any queue and any width. The visits and the effort differ.
+/// number of workers, any queue and any width. The visits and the effort may differ, and so may
+/// [`width`](ShortestPaths::width).
 ///
 /// If it was stopped early, the distances in the result are right, and others are missing; see
 /// [`Effort::ending`].

@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use crate::generate::stream::Stream;
 use crate::WeightedGraph;
 
 /// The number of weights that the automatic width looks at.
@@ -12,9 +13,11 @@ const SAMPLE: usize = 1 << 12;
 /// on the others.
 const FACTOR: f64 = 4.0;
 
-/// A sampled weight counts for at most so many medians. So a few huge weights, which no shortest path
-/// uses, do not make all distances one bucket.
-const OUTLIER: f64 = 16.0;
+/// A sampled weight counts for at most so many times the weight that seven of eight do not exceed.
+/// So a few huge weights, which no shortest path uses, do not make all distances one bucket.
+///
+/// Not the median: if half of the arcs are short and half are long, chance decides which it is.
+const OUTLIER: f64 = 8.0;
 
 /// The width of a bucket of distances: the delta of delta stepping.
 ///
@@ -76,17 +79,17 @@ fn automatic(graph: &WeightedGraph) -> f64 {
 
 /// Returns some of the weights, or all if they are few.
 ///
-/// They are multiples of the golden ratio apart, so no period of the weights, such as the degree of
-/// all vertices, is a period of the sample.
+/// They are chosen by a hash, so no period of the arcs, such as the degree of all vertices or the
+/// length of a row, shows in the sample.
 fn sample(graph: &WeightedGraph) -> Vec<f64> {
-    const GOLDEN: u64 = 0x9e37_79b9_7f4a_7c15;
     let words = graph.words();
     let weight = |at: usize| graph.kind().weight(words[at]);
     if words.len() <= SAMPLE {
         return (0..words.len()).map(weight).collect();
     }
-    let fractions = (0..SAMPLE as u64).map(|at| u128::from(at.wrapping_mul(GOLDEN)));
-    fractions.map(|fraction| weight(((fraction * words.len() as u128) >> 64) as usize)).collect()
+    // The numbers of this generator are hashes of 1, 2, 3 and so on.
+    let mut stream = Stream::from_seed(0);
+    (0..SAMPLE).map(|_| weight(stream.below(words.len() as u64) as usize)).collect()
 }
 
 /// Returns the mean of these weights, without their outliers.
@@ -94,11 +97,11 @@ fn mean(weights: &mut [f64]) -> f64 {
     if weights.is_empty() {
         return 0.0;
     }
-    let middle = weights.len() / 2;
-    let most = match *weights.select_nth_unstable_by(middle, f64::total_cmp).1 {
-        // More than half are zeros, so the median says nothing about the others.
+    let high = weights.len() * 7 / 8;
+    let most = match *weights.select_nth_unstable_by(high, f64::total_cmp).1 {
+        // More than seven of eight are zeros, so they say nothing about the others.
         0.0 => f64::INFINITY,
-        median => OUTLIER * median,
+        high => OUTLIER * high,
     };
     weights.iter().map(|weight| weight.min(most)).sum::<f64>() / weights.len() as f64
 }
@@ -123,16 +126,50 @@ mod tests {
     use crate::{generate, Vertex};
 
     /// The automatic width for a torus, whose vertices have four arcs each.
+    fn width_of_torus(columns: usize, rows: usize, weight: impl Fn(Vertex, Vertex) -> u32 + Sync) -> f64 {
+        automatic(&WeightedGraph::from_graph(generate::torus(columns, rows).unwrap(), weight).unwrap())
+    }
+
     fn width(weight: impl Fn(Vertex, Vertex) -> u32 + Sync) -> f64 {
-        automatic(&WeightedGraph::from_graph(generate::torus(64, 128).unwrap(), weight).unwrap())
+        width_of_torus(64, 128, weight)
+    }
+
+    /// Asserts that the width is about the mean of 1000 and `short`. One is the weight of the arcs
+    /// within a row, and the other of those between rows, which are exactly half of the arcs.
+    fn assert_mean_of_two_weights(columns: usize, rows: usize, short: u32) {
+        for (within, between) in [(1000, short), (short, 1000)] {
+            let weight = |from: Vertex, to: Vertex| {
+                if (from.abs_diff(to) as usize) < columns {
+                    within
+                } else {
+                    between
+                }
+            };
+            let width = width_of_torus(columns, rows, weight);
+            let case = format!("{columns} x {rows}, {within} within a row and {between} between rows");
+            assert!((450.0..550.0).contains(&width), "{case}: {width}");
+        }
     }
 
     #[test]
     fn the_sample_sees_the_arcs_of_all_directions() {
-        // The arcs to the next row are long: a quarter or half of the arcs of each vertex.
-        let long = |from: Vertex, to: Vertex| if from.abs_diff(to) >= 64 { 1000 } else { 0 };
-        let width = width(long);
-        assert!((450.0..550.0).contains(&width), "{width}");
+        assert_mean_of_two_weights(64, 128, 0);
+        // 46368 vertices, a Fibonacci number: in a sample at multiples of the golden ratio, nearly
+        // all arcs would be between rows.
+        assert_mean_of_two_weights(207, 224, 0);
+    }
+
+    #[test]
+    fn two_weights_of_half_of_the_arcs_each_both_count() {
+        assert_mean_of_two_weights(64, 128, 1);
+    }
+
+    #[test]
+    fn huge_weights_are_outliers_also_if_most_weights_are_zeros() {
+        let mut weights = [0.0; 16];
+        weights[..6].fill(1.0);
+        weights[6] = 1e9;
+        assert_eq!(mean(&mut weights), (6.0 + OUTLIER) / 16.0);
     }
 
     #[test]
@@ -146,6 +183,9 @@ mod tests {
     #[test]
     fn weights_of_which_most_are_zeros_have_a_mean() {
         assert_eq!(mean(&mut [0.0, 0.0, 0.0, 8.0]), 2.0);
+        let mut one = [0.0; 16];
+        one[5] = 32.0;
+        assert_eq!(mean(&mut one), 2.0);
         assert_eq!(mean(&mut []), 0.0);
         assert_eq!(width(|_, _| 0), 1.0);
     }
