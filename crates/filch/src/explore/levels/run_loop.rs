@@ -85,6 +85,10 @@ pub(super) fn run<'scope, T, S, M, A, F>(
     F: Fn(T, &mut LevelExplorer<'_, T, S>) + Sync,
 {
     let mut was_woken = place == Place::Outside;
+    if was_woken {
+        // Relaxed: a hint, as in `missing`.
+        shared.coming.fetch_sub(1, Ordering::Relaxed);
+    }
     loop {
         place = match place {
             Place::Outside => match wait(shared, local) {
@@ -191,8 +195,9 @@ fn missing<T, S, M, A, F>(shared: &Shared<T, S, M, A, F>, pace: &Pace, tasks: us
         return useful;
     }
     // Relaxed: workers that are awake come by themselves. A worker in the list was subtracted before
-    // it took the lock.
-    useful.saturating_sub(helpers + shared.searching.load(Ordering::Relaxed))
+    // it took the lock. For a moment, a worker that was woken is in neither count.
+    let others = shared.searching.load(Ordering::Relaxed) + shared.coming.load(Ordering::Relaxed);
+    useful.saturating_sub(helpers + others)
 }
 
 /// Puts workers that were idle on threads.
@@ -204,6 +209,8 @@ where
     A: Fn(&T, Ahead) + Sync,
     F: Fn(T, &mut LevelExplorer<'_, T, S>) + Sync,
 {
+    // Relaxed: as in `missing`.
+    shared.coming.fetch_add(woken.len(), Ordering::Relaxed);
     for woken in woken {
         scope.spawn(move |scope| run(shared, scope, woken, Place::Outside));
     }
@@ -484,7 +491,7 @@ fn claim<T, S, M, A, F>(shared: &Shared<T, S, M, A, F>, pace: &Pace, claimed: &m
 #[cold]
 #[inline(never)]
 pub(super) fn is_worth_sharing<T, S, M, A, F>(shared: &Shared<T, S, M, A, F>, pace: &Pace, tasks: usize) -> bool {
-    // Relaxed: a hint.
-    let is_worth = || shared.searching.load(Ordering::Relaxed) > 0 || pace.useful_sleepers(tasks) > 0;
+    // Relaxed: a hint. The owner itself runs one of the tasks, of which there is at least one.
+    let is_worth = || shared.searching.load(Ordering::Relaxed) > 0 || pace.useful_sleepers(tasks - 1) > 0;
     shared.workers() > 1 && is_worth() && !shared.is_over()
 }

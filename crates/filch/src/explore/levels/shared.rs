@@ -26,6 +26,8 @@ pub(super) struct Shared<T, S, M, A, F> {
     pub(super) idle: IdleWorkers<Local<S>>,
     /// The number of workers that are awake and wait for a level.
     pub(super) searching: CachePadded<AtomicUsize>,
+    /// The workers that were woken and have not begun to search.
+    pub(super) coming: CachePadded<AtomicUsize>,
     /// Whether no task is left, or the exploration was stopped. Read before each task.
     over: CachePadded<AtomicBool>,
     pub(super) limits: Limits,
@@ -62,6 +64,7 @@ impl<T, S, M, A, F> Shared<T, S, M, A, F> {
             buffers: buffers.collect(),
             idle: IdleWorkers::new((1..explorers).map(Local::new).collect()),
             searching: CachePadded::new(AtomicUsize::new(0)),
+            coming: CachePadded::new(AtomicUsize::new(0)),
             over: CachePadded::new(AtomicBool::new(false)),
             limits,
             results: Results::new(explorers),
