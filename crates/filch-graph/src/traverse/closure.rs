@@ -18,7 +18,7 @@
 
 use std::sync::atomic::{AtomicU8, Ordering};
 
-use filch::explore::{AtLeast, Explore};
+use filch::explore::{AtLeast, Explore, Explored};
 use filch::queue::Kind;
 
 use super::{check_roots, Effort};
@@ -138,8 +138,7 @@ pub fn closure_marking<K: Kind<Vertex>>(
             }
         }),
     };
-    let marks: Box<[u8]> = marks.into_vec().into_iter().map(AtomicU8::into_inner).collect();
-    Closure::new(marks, |reached| Effort::of(&explored, || reached))
+    finish(marks, &explored)
 }
 
 /// [`closure()`], level by level.
@@ -181,8 +180,13 @@ pub fn closure_by_level<K>(
             }
         }
     });
+    finish(marks, &explored)
+}
+
+/// Returns the closure that an exploration has marked.
+fn finish<S>(marks: Box<[AtomicU8]>, explored: &Explored<S>) -> Closure {
     let marks: Box<[u8]> = marks.into_vec().into_iter().map(AtomicU8::into_inner).collect();
-    Closure::new(marks, |reached| Effort::of(&explored, || reached))
+    Closure::new(marks, |reached| Effort::of(explored, || reached))
 }
 
 /// Returns the roots without repeats, and the marks, in which they are set.
